@@ -79,7 +79,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
 
   await test.step('a key of another certificate is refused beside its field', async () => {
     await paste(page, { ...named, key: make.selfSigned(['DNS:other.test']).key })
-    await expect(panel.getByText('The key does not belong to the certificate')).toBeVisible()
+    await expect(panel.getByText('The key does not match the certificate')).toBeVisible()
   })
 
   await test.step('the agent takes the right one, and a look from outside says what is wrong with it', async () => {

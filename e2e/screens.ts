@@ -56,7 +56,7 @@ export const consoleScreens = (order: Order, { customer, admin, platformUrl }: R
   ['setting', /Add an authenticator app|添加验证器应用/],
   ['tasks', 'expire-orders'],
   ['tasks?tab=queues', 'send-mail'],
-  ['tasks?tab=dead', /Dead letters|失败任务/],
+  ['tasks?tab=dead', /Failed jobs|失败任务/],
   ['audit', /^\w+\.\w+$/],
   ['health', 'http://127.0.0.1'],
   ['mails', customer.username],

@@ -119,7 +119,7 @@ export async function checkPorts(settings: DemoSettings): Promise<void> {
   }
   for (const [name, port] of Object.entries(wanted)) {
     if (!(await isFree(port)))
-      throw new StartProblem(`Port ${port} is in use. Stop what uses it, or set ${name} to a free one.`)
+      throw new StartProblem(`Port ${port} is in use. Stop the program that uses it, or set ${name} to a free one.`)
   }
 }
 

@@ -102,9 +102,9 @@ export async function startAgent(
   }
   // If the other process is already gone, this is an ordinary start.
   const begin = (await before?.begin()) ?? null
-  if (begin !== null && begin.format !== TAKEOVER_FORMAT) return fail('The new program takes over in another way.')
+  if (begin !== null && begin.format !== TAKEOVER_FORMAT) return fail('The new program uses another takeover method.')
   if (begin !== null && (await realpath(config.folder).catch(() => '')) !== begin.folder) {
-    return fail('DATA_DIR is another folder by now: that takes a restart.')
+    return fail('DATA_DIR has changed, which requires a restart.')
   }
   let lock: Lock | null = null
   undo.push(() => (before === null || before.isGone ? lock?.unlock() : lock?.leave()))

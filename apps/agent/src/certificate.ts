@@ -124,8 +124,8 @@ export class WatchedCertificate {
     } catch (error) {
       // Usual during a renewal: one of the two files is written first.
       this.#fault = error instanceof Error ? error.message : String(error)
-      const goesOn = this.#pem === null ? 'There is none' : 'The one before stays in use'
-      this.#tell(`The certificate in ${this.#files.cert} is not taken: ${this.#fault}. ${goesOn}.`)
+      const goesOn = this.#pem === null ? 'There is none' : 'The previous one stays in use'
+      this.#tell(`The certificate in ${this.#files.cert} is not used: ${this.#fault}. ${goesOn}.`)
     }
   }
 

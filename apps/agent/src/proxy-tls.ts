@@ -76,7 +76,7 @@ export class ProxyTls {
         read = agentProxyTls.parse(JSON.parse(text))
       } catch {
         this.#fault = `The file ${this.#file.path} cannot be read.`
-        this.#hooks.tell(`${this.#fault} There is no TLS to the proxy until the console sends it again.`)
+        this.#hooks.tell(`${this.#fault} The proxy has no TLS until the console sends the certificate again.`)
         return
       }
       const taken = await this.#open(read)

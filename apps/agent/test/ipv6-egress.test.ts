@@ -109,9 +109,9 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
   })
 
   test('an impossible session is refused with a reason, but only after the right password', () => {
-    const none = '403 This user has no sessions: leave out what begins with -session-'
-    const bad = '403 The name of a session is 1 to 32 letters, digits and underscores'
-    const unknown = '407 A user and password that hold this address are needed'
+    const none = '403 This plan has no sessions. Remove -session-NAME from the username'
+    const bad = '403 A session name has 1 to 32 letters, digits or underscores'
+    const unknown = '407 Enter the username and password of this proxy'
     expect(seen.refusals).toEqual({
       fixed: none,
       turns: none,

@@ -38,10 +38,10 @@ describe('what a client sees', () => {
     const ask = (credentials: string): RawClient =>
       rawClient.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${credentials}\r\n`)
     await ask(basic('u')).take(/200 OK[^]*\}/)
-    await ask('').take(/407 [^]*needed\n/)
+    await ask('').take(/407 [^]*of this proxy\n/)
     await ask(basic('u')).take(/200 OK[^]*\}/)
-    await ask(basic('u', 'wrong')).take(/407 [^]*needed\n/)
-    await ask('').take(/407 [^]*needed\n/)
+    await ask(basic('u', 'wrong')).take(/407 [^]*of this proxy\n/)
+    await ask('').take(/407 [^]*of this proxy\n/)
     await ask(basic('u')).take(/200 OK[^]*\}/)
   })
 
@@ -103,7 +103,7 @@ describe('destinations', () => {
 
   test.each([25, 465, 587])('port %d is closed, and the refusal says so', async port => {
     const refused = await get(`http://8.8.8.8:${port}/`)
-    expect([refused.status, refused.body]).toEqual([403, `Port ${port} is closed here\n`])
+    expect([refused.status, refused.body]).toEqual([403, `Port ${port} is closed for proxies\n`])
     expect((await tunnel(ip, agent.proxyPort, 'u', `8.8.8.8:${port}`)).status).toBe(403)
     expect((await socks(ip, agent.proxyPort, 'u', socksAddress('8.8.8.8'), port)).code).toBe(2)
   })
@@ -130,7 +130,7 @@ test('ports that are not listed as open are refused to connections and datagrams
   await lease(agent.call, 'u', [`${ip}/32`])
   expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
   const refused = await proxied(ip, agent.proxyPort, 'u', 'http://8.8.8.8:8080/')
-  expect([refused.status, refused.body]).toEqual([403, 'Port 8080 is closed here\n'])
+  expect([refused.status, refused.body]).toEqual([403, 'Port 8080 is closed for proxies\n'])
   expect((await tunnel(ip, agent.proxyPort, 'u', '8.8.8.8:25')).status).toBe(403)
   const { rows } = agentTraffic.parse((await agent.call('GET', '/api/traffic')).json)
   expect(rows.find(({ user }) => user === 'u')?.codes).toEqual({ 'refused-port': 2 })

@@ -19,7 +19,7 @@ const begun = (then: string): string => `process.on('message', m => { if (m.type
 const programs: Array<[string, string, RegExp]> = [
   ['ends at once', 'process.exit(3)', /ended before it served/],
   ['says why not', `process.send({ type: 'failed', reason: 'No room.' }); setInterval(() => {}, 1e3)`, /No room\./],
-  ['takes over in another way', begun(`process.send({ type: 'ready', format: 99 })`), /in another way/],
+  ['takes over in another way', begun(`process.send({ type: 'ready', format: 99 })`), /another takeover method/],
   [
     'ends in the hand-over',
     begun(`${ready}; process.on('message', m => m.type === 'yours' && process.exit())`),

@@ -241,7 +241,7 @@ describe('a quota', () => {
     const rows = [...((await agent.call('GET', '/api/traffic')).json['rows'] ?? [])]
     expect(Number(rows.find(row => row['user'] === 'u')?.['down'])).toBeGreaterThan(1_000_000 - 10_000)
     const refused = await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)
-    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('traffic of this plan is used up')])
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('traffic of this order is used up')])
     expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), target.port)).code).toBe(2)
     expect(await codesOf(agent.call, 'u')).toEqual({ quota: 3 })
     // Repeating the same quota adds nothing.

@@ -94,7 +94,7 @@ async function listenOn(
 ): Promise<FastifyInstance> {
   await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE')
-      throw new StartupError(`Port ${port} is in use. Stop what uses it, or set ${of}PORT to a free one.`)
+      throw new StartupError(`Port ${port} is in use. Stop the program that uses it, or set ${of}PORT to a free one.`)
     if (error.code === 'EACCES')
       throw new StartupError(`Port ${port} needs more rights. Set ${of}PORT to one above 1023.`)
     if (error.syscall === 'getaddrinfo' || error.code === 'EADDRNOTAVAIL')
@@ -106,7 +106,7 @@ async function listenOn(
 
 const mode = MODES.find(known => known === process.argv[2])
 if (!mode) {
-  console.error(`Say what to start: ${MODES.join(', ')}`)
+  console.error(`Name what to start: ${MODES.join(', ')}`)
   process.exit(2)
 }
 start(mode).catch((error: unknown) => {

@@ -105,7 +105,7 @@ function startupErrorOf(error: unknown, { sessionUrl }: Config): unknown {
 
 const noAnswer = (error: unknown, url: string): StartupError =>
   new StartupError(
-    `The database does not answer: ${reasonOf(error)}. Check DATABASE_URL (${withoutPassword(url)}) and that PostgreSQL runs.`
+    `The database does not respond: ${reasonOf(error)}. Check DATABASE_URL (${withoutPassword(url)}) and that PostgreSQL is running.`
   )
 
 function withoutPassword(url: string): string {

@@ -22,7 +22,7 @@ async function reset(name: string): Promise<void> {
     const secrets = createSecrets(config.appSecret, config.formerAppSecret)
     const done = await resetSecondFactorsOf({ config, db, jobs, log, now: systemClock, secrets, changes }, name)
     if (!done.ok) throw new StartupError(sentenceOf(done))
-    console.log(`${name} has no second factor any more. All sessions have ended, and a mail says so.`)
+    console.log(`${name} no longer has a second factor. All sessions have ended, and the user gets an email.`)
   } finally {
     await jobs.stop()
     await changes.stop()
@@ -32,7 +32,7 @@ async function reset(name: string): Promise<void> {
 
 const [name] = process.argv.slice(2)
 if (!name) {
-  console.error('Say whose second factors to remove: npm run reset-second-factor -- USERNAME')
+  console.error('Name the user: npm run reset-second-factor -- USERNAME')
   process.exit(2)
 }
 reset(name).catch((error: unknown) => {

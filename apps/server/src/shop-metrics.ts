@@ -36,7 +36,7 @@ export function shopMetrics(ctx: AppContext): () => Promise<{ type: string; text
     const results = await Promise.allSettled(readers.map(reader => reader(ctx)))
     const failed = results.flatMap(result => (result.status === 'rejected' ? [result.reason as unknown] : []))
     for (const err of failed) ctx.log.warn({ err }, 'figures for the metrics could not be read')
-    const unread = { name: 'netlet_metrics_unread', help: 'Kinds of figures that could not be read' }
+    const unread = { name: 'netlet_metrics_unread', help: 'Groups of figures that could not be read' }
     return [
       ...results.flatMap(result => (result.status === 'fulfilled' ? result.value : [])),
       ...invariants(),
@@ -63,12 +63,12 @@ async function readJobs(ctx: AppContext): Promise<Figures> {
   const of = (value: (queue: (typeof queues)[number]) => number): Sample[] =>
     queues.map(queue => ({ labels: { queue: queue.name }, value: value(queue) }))
   return [
-    { name: 'netlet_jobs_waiting', help: 'Jobs that are due', samples: of(({ waiting }) => waiting) },
-    { name: 'netlet_jobs_running', help: 'Jobs that run', samples: of(({ active }) => active) },
-    { name: 'netlet_jobs_dead', help: 'Jobs that used all their tries', samples: of(({ dead }) => dead) },
+    { name: 'netlet_jobs_waiting', help: 'Due jobs', samples: of(({ waiting }) => waiting) },
+    { name: 'netlet_jobs_running', help: 'Running jobs', samples: of(({ active }) => active) },
+    { name: 'netlet_jobs_dead', help: 'Jobs that used all their attempts', samples: of(({ dead }) => dead) },
     {
       name: 'netlet_jobs_oldest_seconds',
-      help: 'How long the oldest job has been due',
+      help: 'Age of the oldest due job',
       samples: of(({ oldest }) => secondsSince(ctx, oldest))
     }
   ]
@@ -84,17 +84,17 @@ async function readServers(ctx: AppContext): Promise<Figures> {
   return [
     {
       name: 'netlet_servers',
-      help: 'Servers whose agent answers, or not',
+      help: 'Servers, by whether their agent responds',
       samples: [of('reachable', reachable), of('unreachable', total - reachable)]
     },
     {
       name: 'netlet_servers_troubled',
-      help: 'Servers that answer and need you',
+      help: 'Servers that respond but have a problem',
       samples: [{ value: troubled.length }]
     },
     {
       name: 'netlet_servers_behind',
-      help: 'Servers whose agent has not got all changes yet',
+      help: 'Servers whose agent lacks some changes',
       samples: [{ value: behind.length }]
     }
   ]
@@ -104,29 +104,29 @@ async function readMails(ctx: AppContext): Promise<Figures> {
   const { waiting, oldest } = await waitingMails(ctx.db)
   const { failed } = await mailTroubles(ctx.db)
   return [
-    { name: 'netlet_mails_waiting', help: 'Mails that wait', samples: [{ value: waiting }] },
+    { name: 'netlet_mails_waiting', help: 'Emails waiting to be sent', samples: [{ value: waiting }] },
     {
       name: 'netlet_mails_oldest_seconds',
-      help: 'How long the oldest mail has waited',
+      help: 'Age of the oldest waiting email',
       samples: [{ value: secondsSince(ctx, oldest) }]
     },
-    { name: 'netlet_mails_failed', help: 'Mails that were given up', samples: [{ value: failed }] }
+    { name: 'netlet_mails_failed', help: 'Emails that failed permanently', samples: [{ value: failed }] }
   ]
 }
 
 async function readWebhooks({ db }: AppContext): Promise<Figures> {
   const waiting = await db.$count(webhookDeliveries, eq(webhookDeliveries.state, 'waiting'))
-  const help = 'Deliveries to endpoints of customers and operators that wait'
+  const help = 'Waiting webhook deliveries'
   return [{ name: 'netlet_webhooks_waiting', help, samples: [{ value: waiting }] }]
 }
 
 async function readEvents(ctx: AppContext): Promise<Figures> {
   const { count: waiting, oldest } = await waitingEvents(ctx.db)
   return [
-    { name: 'netlet_platform_events_waiting', help: 'Events of the platform that wait', samples: [{ value: waiting }] },
+    { name: 'netlet_platform_events_waiting', help: 'Unprocessed platform events', samples: [{ value: waiting }] },
     {
       name: 'netlet_platform_events_oldest_seconds',
-      help: 'How long the oldest event of the platform has waited',
+      help: 'Age of the oldest unprocessed platform event',
       samples: [{ value: secondsSince(ctx, oldest) }]
     }
   ]
@@ -134,7 +134,7 @@ async function readEvents(ctx: AppContext): Promise<Figures> {
 
 async function readBackups({ db }: AppContext): Promise<Figures> {
   const rehearsal = await readRehearsal(db)
-  const help = 'When the latest rehearsal of a restore was, if it succeeded'
+  const help = 'Time of the last restore test, if it succeeded'
   const samples = rehearsal?.error === null ? [{ value: Date.parse(rehearsal.at) / 1000 }] : []
   return [{ name: 'netlet_backup_rehearsed_timestamp_seconds', help, samples }]
 }
@@ -152,7 +152,7 @@ async function readOrders(ctx: AppContext): Promise<Figures> {
     },
     {
       name: 'netlet_orders_undelivered_oldest_seconds',
-      help: 'How long ago the oldest of them was paid',
+      help: 'Time since the payment of the oldest of them',
       samples: [{ value: secondsSince(ctx, found?.oldest ?? null) }]
     }
   ]
@@ -166,8 +166,8 @@ async function readStock({ db }: AppContext): Promise<Figures> {
     value: Math.min(...(free[at] ?? [0]))
   }))
   return [
-    { name: 'netlet_stock_addresses', help: 'Free addresses of a group under the rule that has least', samples },
-    { name: 'netlet_products_low', help: 'Products with little stock', samples: [{ value: await countLowStock(db) }] }
+    { name: 'netlet_stock_addresses', help: 'Free addresses of a group under its scarcest rule', samples },
+    { name: 'netlet_products_low', help: 'Products low on stock', samples: [{ value: await countLowStock(db) }] }
   ]
 }
 
@@ -180,10 +180,14 @@ function readInvariants(ctx: AppContext): () => Figures {
     if (!found) throw new Error('they take too long')
     const samples = Object.entries(found).map(([invariant, value]) => ({ labels: { invariant }, value }))
     figures = [
-      { name: 'netlet_invariant_violations', help: 'Places where money or leases contradict their records', samples },
+      {
+        name: 'netlet_invariant_violations',
+        help: 'Contradictions between money or leases and their records',
+        samples
+      },
       {
         name: 'netlet_invariants_checked_timestamp_seconds',
-        help: 'When they were checked',
+        help: 'Time of that check',
         samples: [{ value: ctx.now().getTime() / 1000 }]
       }
     ]

@@ -56,7 +56,7 @@ const open = (databaseUrl: string) =>
 test('a database that does not answer is named by its address, without its password', async () => {
   const refused = open('postgres://netlet:hidden@127.0.0.1:9/netlet')
   await expect(refused).rejects.toThrow(StartupError)
-  await expect(refused).rejects.toThrow(/The database does not answer.*127\.0\.0\.1:9/)
+  await expect(refused).rejects.toThrow(/The database does not respond.*127\.0\.0\.1:9/)
   await expect(refused).rejects.not.toThrow('hidden')
   const url = new URL(database.url)
   url.username = 'another_user'

@@ -50,7 +50,7 @@ const paused = (one: Job): Job => ({
   async run(ctx, data, jobId) {
     if (!(await isRecovering(ctx.db))) return one.run(ctx, data, jobId)
     // A scheduled one comes again by itself.
-    if (!one.cron) throw new Error('the shop was restored, and first looks for what was paid since')
+    if (!one.cron) throw new Error('the shop was restored from a backup and is checking for newer payments')
   }
 })
 

@@ -169,21 +169,21 @@ export const UserForm = z.object({
 
 export const accounts = {
   captcha: route('GET', '/api/auth/captcha', {
-    summary: 'A new arithmetic picture: one use, 5 minutes',
+    summary: 'Get a captcha; it works once, for 5 minutes',
     access: 'public',
     reply: z.object({ captcha_image_base: z.string(), captcha_id: z.uuid() })
   }),
   /** 401 `second_factor_needed` has `data.second_factor` (methods) and `data.ticket` for the second step. */
   login: route('POST', '/api/auth/login', { summary: 'Log in', access: 'public', body: LoginBody, reply: CurrentUser }),
   session: route('GET', '/api/auth/login', {
-    summary: "The session's user",
+    summary: 'The logged-in user',
     access: 'user',
     beforeSecondFactor: true,
     reply: CurrentUser
   }),
   /** For the shop's own pages: a visitor gets null instead of an error in the browser's console. */
   whoIsSignedIn: route('GET', '/api/auth/session/', {
-    summary: 'The signed-in user; null without a session',
+    summary: 'The logged-in user, or null without a session',
     access: 'public',
     beforeSecondFactor: true,
     reply: CurrentUser.nullable()
@@ -195,15 +195,15 @@ export const accounts = {
     scope: 'read',
     reply: CurrentUser
   }),
-  logout: route('GET', '/api/auth/logout', { summary: 'End this session', access: 'public', reply: Done }),
+  logout: route('GET', '/api/auth/logout', { summary: 'Log out', access: 'public', reply: Done }),
   discordLogin: route('GET', '/api/auth/discord/login', {
-    summary: 'Where to send the browser to log in with a chat-platform account; binding one asks for the password',
+    summary: 'Get the URL to log in with or connect a chat account; connecting asks for the password',
     access: 'public',
     query: z.object({ mode: z.enum(['login', 'bind']).default('login') }),
     reply: z.object({ discord_auth_url: z.string() })
   }),
   discordRedirect: route('GET', '/api/auth/discord/redirect', {
-    summary: 'The chat platform sends the browser back here after a login',
+    summary: 'Login callback of the chat platform',
     access: 'public',
     query: z.object({
       code: z.string().max(512).optional(),
@@ -214,7 +214,7 @@ export const accounts = {
     raw: 'redirect'
   }),
   discordBindRedirect: route('GET', '/api/auth/discord/bind_redirect', {
-    summary: 'The chat platform sends the browser back here after a bind',
+    summary: 'Connect callback of the chat platform',
     access: 'public',
     query: z.object({
       code: z.string().max(512).optional(),
@@ -231,13 +231,13 @@ export const accounts = {
     reply: CurrentUser
   }),
   emailValidate: route('POST', '/api/users/email_validate', {
-    summary: 'Send a code by mail; the answer is the same whether the address is registered',
+    summary: 'Email a code; the response does not reveal whether the address is registered',
     access: 'public',
     body: EmailValidateBody,
     reply: z.object({ email_code_id: z.uuid() })
   }),
   forgotVerify: route('POST', '/api/users/forgot_password_verify', {
-    summary: 'Check the code of a forgotten password',
+    summary: 'Check a password reset code',
     access: 'public',
     body: ForgotVerifyBody,
     reply: z.object({ verify_id: z.uuid() })
@@ -249,7 +249,7 @@ export const accounts = {
     reply: Done
   }),
   changePassword: route('POST', '/api/users/change_password', {
-    summary: 'Change the own password; the other sessions and all API keys end',
+    summary: 'Change your password; ends your other sessions and all API keys',
     access: 'user',
     body: ChangePasswordBody,
     reply: Done
@@ -270,14 +270,14 @@ export const accounts = {
     reply: page(ListedUser)
   }),
   user: route('GET', '/api/users/u/:id/', {
-    summary: 'One user with what it has with the shop',
+    summary: 'One user, with key figures',
     access: 'admin',
     permission: 'users.view',
     params: IdParams,
     reply: UserDetail
   }),
   ban: route('POST', '/api/users/u/:id/baned_user/', {
-    summary: 'Ban; its sessions and API keys end',
+    summary: 'Ban a user; ends their sessions and API keys',
     access: 'admin',
     permission: 'users.change',
     needsConfirmation: true,
@@ -286,7 +286,7 @@ export const accounts = {
     reply: Done
   }),
   unban: route('POST', '/api/users/u/:id/unbaned_user/', {
-    summary: 'Unban; the chat account is taken off',
+    summary: 'Unban a user; disconnects their chat account',
     access: 'admin',
     permission: 'users.change',
     needsConfirmation: true,
@@ -295,7 +295,7 @@ export const accounts = {
     reply: Done
   }),
   unbindUserDiscord: route('POST', '/api/users/u/:id/unbind_discord/', {
-    summary: "Disconnect a user's chat account. It can no longer be used to log in",
+    summary: "Disconnect a user's chat account, which can no longer log in",
     access: 'admin',
     permission: 'users.change',
     params: IdParams,
@@ -303,7 +303,7 @@ export const accounts = {
     reply: Done
   }),
   deleteUser: route('DELETE', '/api/users/u/:id/', {
-    summary: 'Delete a user that nothing is owed to, with its personal data',
+    summary: 'Delete a user and their personal data, if the shop owes them nothing',
     access: 'admin',
     permission: 'users.change',
     needsConfirmation: true,
@@ -311,8 +311,7 @@ export const accounts = {
     reply: Done
   }),
   updateUser: route('PUT', '/api/users/u/:id/', {
-    summary:
-      'Edit a user; coins and level points change by an amount, which takes the `version`: sent twice, it counts once',
+    summary: 'Edit a user; coins and level points change by an amount, applied once for each `version`',
     access: 'admin',
     permission: 'users.change',
     needsConfirmation: true,
@@ -324,7 +323,7 @@ export const accounts = {
     reply: User
   }),
   adminPassword: route('POST', '/api/users/u/:id/change_password/', {
-    summary: "Set a user's password; its sessions and API keys end, its chat account is taken off",
+    summary: "Set a user's password; ends sessions and API keys, and disconnects the chat account",
     access: 'admin',
     permission: 'users.change',
     needsConfirmation: true,
@@ -341,12 +340,12 @@ export const accounts = {
     reply: CurrentUser
   }),
   switchBack: route('POST', '/api/users/admin/switch-back', {
-    summary: 'Return to the own session',
+    summary: 'Return to your own session',
     access: 'user',
     reply: CurrentUser
   }),
   inviteCode: route('GET', '/api/users/invite_code', {
-    summary: 'The own invite code and link',
+    summary: 'Your invite code and link',
     access: 'user',
     reply: z.object({
       invite_url: z.string(),
@@ -356,7 +355,7 @@ export const accounts = {
     })
   }),
   inviteLog: route('GET', '/api/users/invite_log', {
-    summary: 'Whom the user invited',
+    summary: 'Users that you invited',
     access: 'user',
     query: listQuery({ sort: ['id'] }),
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))

@@ -108,7 +108,7 @@ const S = '/api/servers'
 /** A part of the inventory's calls. */
 export const addressRoutes = {
   addressHolders: route('GET', `${S}/addresses/`, {
-    summary: 'Who had an address at an instant, and before and after; the look is written into the audit log',
+    summary: 'Who had an address at a given time, and before and after; recorded in the audit log',
     access: 'admin',
     permission: 'addresses.view',
     query: z.object({
@@ -131,14 +131,14 @@ export const addressRoutes = {
     })
   }),
   addressLeases: route('GET', `${S}/addresses/leases/`, {
-    summary: 'Who had addresses of a range in a span of time; the look is written into the audit log',
+    summary: 'Who had addresses of a range in a period; recorded in the audit log',
     access: 'admin',
     permission: 'addresses.view',
     query: listQuery({ sort: ['id'], filters: { address, from: Instant().optional(), to: Instant().optional() } }),
     reply: page(AddressLease)
   }),
   cidrBlocks: route('GET', `${S}/cidrs/:id/blocks/`, {
-    summary: 'How a range is used, block by block and by rule',
+    summary: 'Occupancy of a range, by block and by rule',
     access: 'admin',
     permission: 'rules.view',
     params: IdParams,
@@ -150,7 +150,7 @@ export const addressRoutes = {
     reply: Occupancy
   }),
   cidrEffect: route('POST', `${S}/cidrs/:id/effect/`, {
-    summary: 'What excluding these rules from a range would do. Nothing is saved.',
+    summary: 'Preview excluding rules from a range; nothing changes',
     access: 'admin',
     permission: 'rules.view',
     params: IdParams,
@@ -158,7 +158,7 @@ export const addressRoutes = {
     reply: RangeEffect
   }),
   ruleEffect: route('GET', `${S}/acls/:id/effect/`, {
-    summary: 'What deleting a rule would do',
+    summary: 'Preview deleting a rule; nothing changes',
     access: 'admin',
     permission: 'rules.view',
     params: z.object({ id: RuleId }),

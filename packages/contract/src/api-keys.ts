@@ -55,18 +55,18 @@ const NewApiKey = ApiKey.extend({ key: z.string() })
 /** The calls for the user's own API keys, a part of `accounts`. */
 export const apiKeyRoutes = {
   apiKeys: route('GET', '/api/users/api_keys/', {
-    summary: 'The own API keys',
+    summary: 'Your API keys',
     access: 'user',
     reply: z.array(ApiKey)
   }),
   createApiKey: route('POST', '/api/users/api_keys/', {
-    summary: 'Make an API key; it is shown this once, and asks for the password',
+    summary: 'Create an API key, shown only once; asks for the password',
     access: 'user',
     body: ApiKeyForm,
     reply: NewApiKey
   }),
   createApiToken: route('POST', '/api/users/api_tokens/', {
-    summary: "Make an operator's API token with some of the own permissions; it is shown this once",
+    summary: 'Create an API token with some of your permissions, shown only once',
     access: 'admin',
     permission: 'console.use',
     needsConfirmation: true,

@@ -108,35 +108,35 @@ const B = '/api/bulk'
 
 export const bulk = {
   start: route('POST', `${B}/`, {
-    summary: 'Do one thing to many rows, as a job with progress',
+    summary: 'Start a bulk action on many rows',
     access: 'admin',
     permission: 'console.use',
     body: BulkOrder,
     reply: BulkRun
   }),
   plan: route('POST', `${B}/plan/`, {
-    summary: 'How many rows a bulk run would touch, and what it would do to them or refuse; nothing is changed',
+    summary: 'Preview a bulk action: rows that it would change or refuse; nothing changes',
     access: 'admin',
     permission: 'console.use',
     body: BulkOrder,
     reply: BulkPlan
   }),
   runs: route('GET', `${B}/`, {
-    summary: 'Bulk runs, newest first',
+    summary: 'Bulk actions, newest first',
     access: 'admin',
     permission: 'console.use',
     query: listQuery({ sort: ['id'] }),
     reply: page(BulkRun)
   }),
   run: route('GET', `${B}/:id/`, {
-    summary: 'How far a bulk run is',
+    summary: 'Progress of a bulk action',
     access: 'admin',
     permission: 'console.use',
     params: IdParams,
     reply: BulkRun
   }),
   rows: route('GET', `${B}/:id/rows/`, {
-    summary: 'What became of each row of a bulk run',
+    summary: 'Results of a bulk action, row by row',
     access: 'admin',
     permission: 'console.use',
     params: IdParams,
@@ -144,7 +144,7 @@ export const bulk = {
     reply: page(BulkRow)
   }),
   cancel: route('POST', `${B}/:id/cancel/`, {
-    summary: 'Stop a bulk run; rows that are done stay done',
+    summary: 'Cancel a bulk action; finished rows keep their changes',
     access: 'admin',
     permission: 'console.use',
     params: IdParams,

@@ -160,19 +160,18 @@ export const catalog = {
     reply: VariantInfo
   }),
   rules: route('GET', `${P}/acl_list/`, {
-    summary:
-      'The access rules on sale, and how many products have addresses under each: at most 100, most products first',
+    summary: 'Access rules on sale, with the number of products for each; at most 100, most products first',
     access: 'public',
     reply: z.array(OfferedRule)
   }),
   occupancy: route('GET', `${P}/products/:id/occupancy/`, {
-    summary: "How much of a product's addresses is leased, as a picture without addresses",
+    summary: 'Occupancy of a product, as a picture without addresses',
     access: 'public',
     params: IdParams,
     reply: OccupancyPicture
   }),
   platformProducts: route('GET', `${P}/products/get_product_from_shopify/`, {
-    summary: "The platform's products that are not added yet",
+    summary: 'Platform products that are not added yet',
     access: 'admin',
     permission: 'products.view',
     query: z.object({ search: Search }),
@@ -186,7 +185,7 @@ export const catalog = {
     reply: PlatformProduct
   }),
   groupStock: route('GET', `${P}/group_stock/`, {
-    summary: 'What a variant would have to sell out of a server group, by access rule',
+    summary: "Preview a variant's stock in a server group, by access rule",
     access: 'admin',
     permission: 'products.view',
     query: z.object({
@@ -214,41 +213,41 @@ export const catalog = {
     reply: Product
   }),
   deleteProduct: route('DELETE', `${P}/products/:id/`, {
-    summary: 'Remove a product from the shop; its orders stay',
+    summary: 'Delete a product from the shop; its orders stay',
     access: 'admin',
     permission: 'products.change',
     params: IdParams,
     reply: Done
   }),
   rereadProducts: route('POST', `${P}/products/reread/`, {
-    summary: 'Read all products again from the platform, in the background',
+    summary: 'Reread all products from the platform, in the background',
     access: 'admin',
     permission: 'products.change',
     body: z.object({}).optional(),
     reply: z.object({ status: z.literal('queued') })
   }),
   startSync: route('POST', `${P}/sync/runs/`, {
-    summary: 'Read the platform and compare, in the background; one that goes on already is given back',
+    summary: 'Compare the shop with the platform in the background; returns a sync that is already running',
     access: 'admin',
     permission: 'products.change',
     body: z.object({ what: z.enum(SYNC_KINDS) }),
     reply: SyncRun
   }),
   syncRuns: route('GET', `${P}/sync/runs/`, {
-    summary: 'The newest sync of each kind, and how far it is',
+    summary: 'The latest sync of each kind, with its progress',
     access: 'admin',
     permission: 'products.view',
     reply: z.array(SyncRun)
   }),
   syncPlan: route('GET', `${P}/sync/runs/:id/plan/`, {
-    summary: 'What a sync that is ready would change',
+    summary: 'Changes that a finished comparison would make',
     access: 'admin',
     permission: 'products.view',
     params: IdParams,
     reply: SyncPlan
   }),
   applySync: route('POST', `${P}/sync/runs/:id/apply/`, {
-    summary: 'Do what the plan of a sync says, in the background; it fails where it would do something else by now',
+    summary: "Apply a sync's changes in the background; fails if they no longer match the plan",
     access: 'admin',
     permission: 'products.change',
     params: IdParams,
@@ -256,7 +255,7 @@ export const catalog = {
     reply: SyncRun
   }),
   cancelSync: route('POST', `${P}/sync/runs/:id/cancel/`, {
-    summary: 'Stop a sync; nothing of it is left',
+    summary: 'Cancel a sync and discard its data',
     access: 'admin',
     permission: 'products.change',
     params: IdParams,
@@ -264,14 +263,13 @@ export const catalog = {
     reply: Done
   }),
   lastSync: route('GET', `${P}/sync/last/`, {
-    summary: 'The last sync that changed something, and whether it can be undone',
+    summary: 'The last sync that changed something, and whether you can undo it',
     access: 'admin',
     permission: 'products.view',
     reply: LastSync.nullable()
   }),
   undoSync: route('POST', `${P}/sync/:id/undo/`, {
-    summary:
-      'Undo the last sync but for prices and what is for sale, while nothing that it changed is another one since',
+    summary: 'Undo the last sync, except prices and what is on sale; fails if its rows have changed since',
     access: 'admin',
     permission: 'products.change',
     params: IdParams,
@@ -279,14 +277,14 @@ export const catalog = {
     reply: Done
   }),
   priceDrift: route('GET', `${P}/price_drift/`, {
-    summary: 'Prices that differ from those of the platform, as the last comparison found them',
+    summary: 'Price mismatches that the last comparison found',
     access: 'admin',
     permission: 'products.view',
     query: listQuery({ sort: ['id'] }),
     reply: page(PriceDrift)
   }),
   takePlatformPrice: route('POST', `${P}/price_drift/:id/take/`, {
-    summary: "Take the platform's present price",
+    summary: "Use the platform's current price",
     access: 'admin',
     permission: 'products.change',
     params: IdParams,
@@ -294,7 +292,7 @@ export const catalog = {
     reply: Done
   }),
   writePlatformPrice: route('POST', `${P}/price_drift/:id/write/`, {
-    summary: 'Write our price to the platform',
+    summary: "Send the shop's price to the platform",
     access: 'admin',
     permission: 'products.change',
     params: IdParams,
@@ -323,7 +321,7 @@ export const catalog = {
     reply: Done
   }),
   syncCollections: route('GET', `${P}/product_collections/sync_collection/`, {
-    summary: 'Take the collections from the platform',
+    summary: 'Sync collections from the platform',
     access: 'admin',
     permission: 'products.change',
     reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
@@ -335,7 +333,7 @@ export const catalog = {
     reply: page(Tag)
   }),
   syncTags: route('GET', `${P}/product_tags/sync_tags/`, {
-    summary: 'Take the tags from the platform',
+    summary: 'Sync tags from the platform',
     access: 'admin',
     permission: 'products.change',
     reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })

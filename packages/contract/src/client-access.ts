@@ -45,14 +45,14 @@ const PATH = '/api/orders/order_list/:id/client_access/'
 
 export const clientAccess = {
   clientAccess: route('GET', PATH, {
-    summary: "How clients of an order's proxies are let in",
+    summary: "Client access of an order's proxies",
     access: 'user',
     permission: 'orders.view',
     params: IdParams,
     reply: ClientAccess
   }),
   setClientAccess: route('PUT', PATH, {
-    summary: "Say how clients of an order's proxies are let in: by the password, by a listed address, or by both",
+    summary: "Set client access of an order's proxies: password, allowed IP, or both",
     access: 'user',
     permission: 'orders.change',
     params: IdParams,

@@ -57,12 +57,12 @@ export const documentation = {
     raw: 'application/json'
   }),
   reference: route('GET', '/api/docs/reference/', {
-    summary: "The calls that customers' API keys may make, for the page about them",
+    summary: "Calls for customers' API keys, for the API reference page",
     access: 'public',
     reply: Reference
   }),
   customerOpenapi: route('GET', '/api/docs/customer.json', {
-    summary: "The calls that customers' API keys may make, as OpenAPI 3.1",
+    summary: "Calls for customers' API keys, as OpenAPI 3.1",
     access: 'public',
     reply: z.record(z.string(), z.unknown()),
     raw: 'application/json'

@@ -49,7 +49,7 @@ export type Ipv6Check = z.infer<typeof Ipv6Check>
 
 export const exitCheck = {
   checkIpv6: route('POST', '/api/servers/servers/:id/check_ipv6/', {
-    summary: "Whether answers come back to addresses of a server's IPv6 ranges, by a connection from one of each",
+    summary: "Test a server's IPv6 ranges with a connection from one address of each",
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,

@@ -53,7 +53,7 @@ export const fleetLive = {
     reply: agentEnded
   }),
   followLog: route('GET', `${SERVER}/follow_log/`, {
-    summary: "The newest lines of a server's access log that match, after a number of an earlier reply",
+    summary: "The newest matching lines of a server's access log, after a line number",
     access: 'admin',
     permission: 'addresses.view',
     params: IdParams,
@@ -70,7 +70,7 @@ export const fleetLive = {
     reply: agentLogLines
   }),
   alarms: route('GET', '/api/servers/alarms/', {
-    summary: 'The newest 100 signs of abuse: those that wait for somebody, or all of a server or an order',
+    summary: 'The newest 100 signs of abuse: unacknowledged ones, or all of a server or an order',
     access: 'admin',
     permission: 'addresses.view',
     query: z.object({ server_id: Id.optional(), order_id: Id.optional() }),

@@ -105,7 +105,7 @@ export const fleet = {
     reply: page(Server)
   }),
   serverNames: route('GET', `${S}/server-names/`, {
-    summary: 'Names of the servers, for a choice of them',
+    summary: 'Server names, for a picker',
     access: 'admin',
     permission: 'servers.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
@@ -119,7 +119,7 @@ export const fleet = {
     reply: Server
   }),
   traffic: route('GET', `${one}/traffic/`, {
-    summary: "A server's traffic by hour or day, what its agent refused and what failed",
+    summary: "A server's traffic by hour or day, with refusals and failures",
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
@@ -127,7 +127,7 @@ export const fleet = {
     reply: Traffic
   }),
   planGroup: route('POST', `${S}/server-groups/:id/plan/`, {
-    summary: "What another choice of servers, or its removal, would do to a group's plans and stock; nothing changes",
+    summary: 'Preview changing or deleting a server group: effect on plans and stock; nothing changes',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -159,7 +159,7 @@ export const fleet = {
     reply: Done
   }),
   planEdit: route('POST', `${one}/plan_edit/`, {
-    summary: 'What saving the form would do to ranges and stock; nothing changes',
+    summary: 'Preview saving a server: effect on ranges and stock; nothing changes',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -167,7 +167,7 @@ export const fleet = {
     reply: ServerEditPlan
   }),
   plan: route('GET', `${one}/plan/`, {
-    summary: 'What an action would do to orders and stock if it were done now; nothing changes',
+    summary: 'Preview an action on a server: effect on orders and stock; nothing changes',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -175,13 +175,13 @@ export const fleet = {
     reply: ServerPlan
   }),
   agentVersion: route('GET', `${S}/agent_version/`, {
-    summary: 'The version of the agent that an installation would bring to a server',
+    summary: 'Agent version that an installation would install',
     access: 'admin',
     permission: 'servers.view',
     reply: z.object({ version: z.string() })
   }),
   provision: route('POST', `${one}/provision/`, {
-    summary: 'Install and start the agent over SSH, or load the ranges, with what the form stored',
+    summary: 'Install and start the agent over SSH, or load the ranges, with the saved settings',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -189,8 +189,7 @@ export const fleet = {
     reply: Server
   }),
   cancelProvision: route('POST', `${one}/provision/cancel/`, {
-    summary:
-      'End the installation over SSH that runs or waits; what was installed stays, and installing again continues',
+    summary: 'Cancel an installation; installed files stay, and a reinstallation continues from there',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -198,7 +197,7 @@ export const fleet = {
     reply: Server
   }),
   acceptHostKey: route('POST', `${one}/accept_host_key/`, {
-    summary: 'Accept exactly this SSH host key, which the machine showed and was refused with',
+    summary: 'Accept an SSH host key that was refused',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -206,14 +205,14 @@ export const fleet = {
     reply: Server
   }),
   impact: route('GET', `${one}/impact/`, {
-    summary: 'How many orders and addresses would be concerned if the server were drained, moved or given up',
+    summary: 'Orders and addresses that draining, moving or giving up a server would affect',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
     reply: ServerImpact
   }),
   pause: route('POST', `${one}/pause/`, {
-    summary: 'Sell nothing from the server; what it serves goes on',
+    summary: 'Pause a server: it stops selling, and its orders keep working',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -221,7 +220,7 @@ export const fleet = {
     reply: ChangedServer
   }),
   resume: route('POST', `${one}/resume/`, {
-    summary: 'Sell from a paused or draining server again',
+    summary: 'Resume sales from a paused or draining server',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -229,7 +228,7 @@ export const fleet = {
     reply: ChangedServer
   }),
   drain: route('POST', `${one}/drain/`, {
-    summary: 'Sell nothing from the server, and move its orders to other servers of their groups as room allows',
+    summary: 'Drain a server: it stops selling, and its orders move to other servers in their groups',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -237,7 +236,7 @@ export const fleet = {
     reply: BulkRun.nullable()
   }),
   moveOrders: route('POST', `${one}/move/`, {
-    summary: "Move the server's orders to another server or group; their customers are told",
+    summary: "Move a server's orders to another server or group; customers get an email",
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -245,7 +244,7 @@ export const fleet = {
     reply: BulkRun.nullable()
   }),
   giveUp: route('POST', `${one}/give_up/`, {
-    summary: 'Give the server up permanently: its orders move or lose their addresses, without waiting for its agent',
+    summary: 'Give up a server permanently: its orders move or lose their addresses, without waiting for its agent',
     access: 'admin',
     permission: 'servers.change',
     needsConfirmation: true,
@@ -254,7 +253,7 @@ export const fleet = {
     reply: BulkRun.nullable()
   }),
   takeBack: route('POST', `${one}/take_back/`, {
-    summary: 'Use a server again that was given up: it sells once its agent was compared',
+    summary: 'Take back a server that was given up; it sells again after a check of its agent',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -262,7 +261,7 @@ export const fleet = {
     reply: Server
   }),
   outages: route('GET', `${one}/outages/`, {
-    summary: 'When the server did not answer, newest first',
+    summary: 'Outages of a server, newest first',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
@@ -270,7 +269,7 @@ export const fleet = {
     reply: page(Outage)
   }),
   addOutage: route('POST', `${one}/outages/`, {
-    summary: 'Enter an outage by hand, so that it can be credited',
+    summary: 'Add an outage manually, so that you can credit it',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -278,7 +277,7 @@ export const fleet = {
     reply: Outage
   }),
   allOutages: route('GET', `${S}/outages/`, {
-    summary: "When servers did not answer, newest first; found by the server's name or address",
+    summary: 'Outages, newest first; search by server name or IP',
     access: 'admin',
     permission: 'servers.view',
     query: listQuery({
@@ -295,14 +294,14 @@ export const fleet = {
     reply: OutageEntry
   }),
   removeOutage: route('DELETE', `${S}/outages/:id/`, {
-    summary: 'Delete an outage that was entered by hand and not credited',
+    summary: 'Delete a manually entered outage that was not credited',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
     reply: Done
   }),
   outageOrders: route('GET', `${S}/outages/:id/orders/`, {
-    summary: 'The orders that an outage kept from being served, and what each loses or was given back',
+    summary: 'Orders affected by an outage, with the time that each lost or was credited',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
@@ -310,14 +309,14 @@ export const fleet = {
     reply: z.object({ data: z.array(OutageOrder), total: z.number(), limit: z.number(), offset: z.number() })
   }),
   previewCredit: route('GET', `${S}/outages/:id/credit/`, {
-    summary: 'How many orders an outage would be credited to',
+    summary: 'Preview crediting an outage; nothing changes',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
     reply: CreditPreview
   }),
   creditOutage: route('POST', `${S}/outages/:id/credit/`, {
-    summary: 'Give the time of an outage back to all orders that had live addresses there; once for each order',
+    summary: 'Credit an outage to all orders with live addresses on the server; once for each order',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -326,31 +325,31 @@ export const fleet = {
   }),
   createUserByPrefix: action(
     'create_user_by_prefix',
-    'Create a proxy user by hand; stock does not know of it',
+    'Create a proxy user manually; stock does not count it',
     CreateProxyUserForm
   ),
   deleteUser: action('delete_user', 'Delete a proxy user', DeleteProxyUserForm),
-  deleteAllUser: action('delete_all_user', 'Delete all proxy users that no order owns', nothing),
-  resetAllProxy: action('reset_all_proxy', 'Set the ranges to keep; the others are unloaded', ResetProxiesForm),
+  deleteAllUser: action('delete_all_user', 'Delete all proxy users that belong to no order', nothing),
+  resetAllProxy: action('reset_all_proxy', 'Set the ranges to keep, and unload all others', ResetProxiesForm),
   flushAccessLog: action('flush_access_log', "Empty the agent's access log", nothing),
   listAcl: action('list_acl', "The agent's deny list", nothing),
   serverInfo: route('GET', `${one}/get_server_info/`, {
-    summary: "The agent's own view; `user_list` is null for those who may not read credentials",
+    summary: "The agent's users and state; `user_list` is null if your role cannot see credentials",
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
     reply: z.object({ server_info: z.unknown(), user_list: z.unknown() })
   }),
-  requestApi: action('request_api', 'Pass a raw call to the agent, as POST with JSON', AgentCallForm),
+  requestApi: action('request_api', 'Send a POST request with JSON to the agent', AgentCallForm),
   repairPlan: route('GET', `${one}/repair_plan/`, {
-    summary: 'Changes that wait for an approval, because the agent has data that this console does not know',
+    summary: 'Changes that need approval, because the agent has data that this console does not know',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
     reply: RepairPlan.nullable()
   }),
-  approvePlan: action('approve_plan', 'Approve what was shown of that plan, and do it', ApprovePlanForm),
-  takeOver: action('take_over', 'Take an agent over from the console that it belongs to', TakeOverForm),
+  approvePlan: action('approve_plan', 'Approve that plan and apply it', ApprovePlanForm),
+  takeOver: action('take_over', 'Take over an agent from another console', TakeOverForm),
   rotateToken: route('POST', `${one}/rotate_token/`, {
     summary: "Replace the agent's token",
     access: 'admin',
@@ -358,9 +357,5 @@ export const fleet = {
     params: IdParams,
     reply: Done
   }),
-  applyRemovals: action(
-    'apply_removals',
-    'Let the agent remove more users in one go than the safety limit allows',
-    nothing
-  )
+  applyRemovals: action('apply_removals', 'Approve removing more users at once than the safety limit allows', nothing)
 }

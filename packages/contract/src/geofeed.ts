@@ -63,13 +63,13 @@ export type GeofeedProposal = z.infer<typeof GeofeedProposal>
 
 export const geofeedRoutes = {
   geofeedProposal: route('GET', '/api/servers/geofeed/', {
-    summary: "A geofeed of the servers' ranges and places, and how the saved one differs from it; nothing changes",
+    summary: "Suggested geofeed from the servers' ranges and locations, compared with the saved one; nothing changes",
     access: 'admin',
     permission: 'settings.view',
     reply: GeofeedProposal
   }),
   savePlaces: route('PUT', '/api/servers/places/', {
-    summary: 'Say where servers stand, for the proposal of the geofeed; an empty country takes it back',
+    summary: 'Set server locations for the suggested geofeed; an empty country clears one',
     access: 'admin',
     permission: 'servers.change',
     body: PlacesForm,

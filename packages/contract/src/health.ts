@@ -182,26 +182,26 @@ export type ShownPrices = z.infer<typeof ShownPrices>
 /** A part of the settings' calls. */
 export const healthRoutes = {
   health: route('GET', '/api/settings/health', {
-    summary: 'How the shop and what it depends on are doing',
+    summary: 'Health of the shop and the services it depends on',
     access: 'admin',
     permission: 'health.view',
     reply: Health
   }),
   checkHealth: route('POST', '/api/settings/health/check', {
-    summary: 'Look at the platform now: shop, webhooks and prices',
+    summary: 'Check the platform now: shop, webhooks and prices',
     access: 'admin',
     permission: 'health.change',
     body: z.object({}).optional(),
     reply: Health
   }),
   webhookSecrets: route('GET', '/api/settings/webhook_secrets', {
-    summary: 'Which secret signed the last webhook of the platform, and until when former ones are taken',
+    summary: "Which secret signed the platform's last webhook, and until when previous ones are accepted",
     access: 'admin',
     permission: 'settings.view',
     reply: WebhookSecrets
   }),
   endFormerSecrets: route('POST', '/api/settings/webhook_secrets/end', {
-    summary: 'Take no former secret of webhooks any more',
+    summary: 'Stop accepting previous webhook secrets',
     access: 'admin',
     permission: 'settings.change',
     needsConfirmation: true,
@@ -209,7 +209,7 @@ export const healthRoutes = {
     reply: WebhookSecrets
   }),
   takeOverWebhooks: route('POST', '/api/settings/webhooks/take_over', {
-    summary: "Move the webhooks of other installations on the same platform keys to this shop's address",
+    summary: 'Take over the webhooks of other installations with the same platform keys',
     access: 'admin',
     permission: 'health.change',
     body: z.object({}).optional(),

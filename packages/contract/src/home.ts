@@ -111,25 +111,25 @@ const H = '/api/home'
 
 export const home = {
   setup: route('GET', `${H}/setup/`, {
-    summary: 'Which steps are done that a new shop needs before it can sell',
+    summary: 'Setup steps of a new shop, and which are done',
     access: 'admin',
     permission: 'console.use',
     reply: Setup
   }),
   attention: route('GET', `${H}/attention/`, {
-    summary: 'What needs attention now, as far as the role of who asks may see it',
+    summary: "What needs attention now, within your role's permissions",
     access: 'admin',
     permission: 'console.use',
     reply: AttentionList
   }),
   sales: route('GET', `${H}/sales/`, {
-    summary: 'Sales of this month and of the month before, by day',
+    summary: 'Sales of this month and last month, by day',
     access: 'admin',
     permission: 'orders.view',
     reply: Sales
   }),
   salesCsv: route('GET', `${H}/sales.csv`, {
-    summary: 'Sales of a month (the present one) as CSV, by day, product and currency',
+    summary: 'Sales of a month (default: the current one) as CSV, by day, product and currency',
     access: 'admin',
     permission: 'orders.view',
     query: z.object({ in_month: Month.optional() }),
@@ -149,14 +149,13 @@ export const home = {
     reply: Endings
   }),
   deliveries: route('GET', `${H}/deliveries/`, {
-    summary: 'How long deliveries took in the last 24 hours and 7 days',
+    summary: 'Delivery times in the last 24 hours and 7 days',
     access: 'admin',
     permission: 'orders.view',
     reply: DeliveryTimes
   }),
   search: route('GET', `${H}/search/`, {
-    summary:
-      'Orders, users, servers, products and the holders of an address by a text, as far as the role may see them',
+    summary: "Search orders, users, servers, products and holders of an address, within your role's permissions",
     access: 'admin',
     permission: 'console.use',
     query: z.object({

@@ -180,13 +180,13 @@ export const inventory = {
     reply: page(AclRule)
   }),
   ruleConflicts: route('GET', `${SERVERS}/acls/conflicts/`, {
-    summary: 'Domains that access rules have in common, and what was decided of them',
+    summary: 'Domains that access rules share, and the decisions about them',
     access: 'admin',
     permission: 'rules.view',
     reply: RuleConflicts
   }),
   platformVariant: route('GET', `${SERVERS}/acls/platform_variant/`, {
-    summary: "The platform's price of a variant for a rule; refused if a plan or another rule is sold as it",
+    summary: 'Platform price of a variant for a rule; refused if the variant is already in use',
     access: 'admin',
     permission: 'rules.view',
     query: z.object({
@@ -198,7 +198,7 @@ export const inventory = {
     reply: z.object({ price: Money.nullable() })
   }),
   checkRule: route('POST', `${SERVERS}/acls/check/`, {
-    summary: 'What saving a list of domains would come to: conflicts, overlaps, orders concerned. Nothing is saved.',
+    summary: "Preview saving a rule's domains: conflicts, overlaps and affected orders; nothing changes",
     access: 'admin',
     permission: 'rules.view',
     bodyLimit: RULE_BYTES,
@@ -219,7 +219,7 @@ export const inventory = {
     reply: AclRule
   }),
   updateRule: route('PUT', `${SERVERS}/acls/:id/`, {
-    summary: 'Edit an access rule; the agents of every order concerned follow',
+    summary: 'Edit an access rule; all affected agents get the change',
     access: 'admin',
     permission: 'rules.change',
     params: RuleParams,
@@ -235,7 +235,7 @@ export const inventory = {
     reply: Done
   }),
   groups: route('GET', `${SERVERS}/acl-groups/`, {
-    summary: 'Groups of access rules',
+    summary: 'Access rule groups',
     access: 'admin',
     permission: 'rules.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
@@ -293,7 +293,7 @@ export const inventory = {
     reply: Cidr
   }),
   unusedCidrs: route('GET', `${SERVERS}/cidrs/unused/`, {
-    summary: 'The ranges that cleaning would remove; nothing changes',
+    summary: 'Preview removing unused ranges; nothing changes',
     access: 'admin',
     permission: 'rules.view',
     query: z.object({ include_soft_deleted: flagFilter }),
@@ -306,7 +306,7 @@ export const inventory = {
     })
   }),
   cleanUnusedCidrs: route('POST', `${SERVERS}/cidrs/clean_unused/`, {
-    summary: 'Remove ranges that belong to no server and hold no lease',
+    summary: 'Remove ranges that have no server and no lease',
     access: 'admin',
     permission: 'rules.change',
     body: z

@@ -130,31 +130,31 @@ const UnsubscribeQuery = z.object({ token: z.string().max(1000).default('') })
 
 export const mail = {
   choices: route('GET', '/api/users/u/mail_settings/', {
-    summary: 'Which mails the user gets',
+    summary: 'The emails that you get',
     access: 'user',
     reply: MailSettings
   }),
   saveChoices: route('PUT', '/api/users/u/mail_settings/', {
-    summary: 'Choose which mails the user gets; codes and security notices always come',
+    summary: 'Choose which emails you get; codes and security notices are always sent',
     access: 'user',
     body: z.object(MailChoices.shape),
     reply: MailChoices
   }),
   saveLanguage: route('PUT', '/api/users/u/language/', {
-    summary: "The language of the user's mails",
+    summary: 'Set the language of your emails',
     access: 'user',
     body: z.object({ language: z.enum(LANGUAGES) }),
     reply: Done
   }),
   openUnsubscribe: route('GET', '/api/mail/unsubscribe/', {
-    summary: "Where a mail's List-Unsubscribe leads a browser: the page that asks first",
+    summary: 'Redirects a browser from List-Unsubscribe to the page that asks first',
     access: 'public',
     query: UnsubscribeQuery,
     reply: Done,
     raw: 'redirect'
   }),
   unsubscribe: route('POST', '/api/mail/unsubscribe/', {
-    summary: 'Switch off mails of one kind by the link in one of them (RFC 8058); needs no login',
+    summary: 'Turn off one kind of email by its one-click link (RFC 8058); needs no login',
     access: 'public',
     bodyLimit: 16 * 1024,
     query: UnsubscribeQuery,
@@ -162,22 +162,21 @@ export const mail = {
     reply: z.object({ kind: z.enum(OPTIONAL_MAILS) })
   }),
   mails: route('GET', '/api/settings/mails/', {
-    summary: 'Mails by address',
+    summary: 'Sent emails; search by address',
     access: 'admin',
     permission: 'mails.view',
     query: listQuery({ sort: ['id'], filters: { state: z.enum(MAIL_STATES).optional() } }),
     reply: page(SentMail)
   }),
   mail: route('GET', '/api/settings/mails/:id/', {
-    summary: 'One mail as it was sent; each reading is written into the audit log',
+    summary: 'One email as it was sent; recorded in the audit log',
     access: 'admin',
     permission: 'mails.view',
     params: IdParams,
     reply: MailDetail
   }),
   sendAgain: route('POST', '/api/settings/mails/:id/send_again/', {
-    summary:
-      'Resend a mail that could not be delivered, or a copy of one that was sent: a few times at most, and not soon after another',
+    summary: 'Resend a sent or failed email; at most a few times, with a pause in between',
     access: 'admin',
     permission: 'mails.change',
     params: IdParams,
@@ -185,14 +184,14 @@ export const mail = {
     reply: Done
   }),
   blocks: route('GET', '/api/settings/mail_blocks/', {
-    summary: 'Addresses that are not written to: they take no mail, or their owners complained',
+    summary: 'Blocked addresses: emails to them bounced, or their owners reported spam',
     access: 'admin',
     permission: 'mails.view',
     query: listQuery({ sort: ['id'], filters: { cause: z.enum(BLOCK_CAUSES).optional() } }),
     reply: page(BlockedAddress)
   }),
   liftBlock: route('POST', '/api/settings/mail_blocks/:id/lift/', {
-    summary: 'Write to an address again that was blocked',
+    summary: 'Unblock an address',
     access: 'admin',
     permission: 'mails.change',
     params: IdParams,
@@ -200,7 +199,7 @@ export const mail = {
     reply: Done
   }),
   senderCheck: route('GET', '/api/settings/mail_domain/', {
-    summary: 'SPF, DKIM and DMARC of the domain that mails are sent from, as DNS has them now',
+    summary: 'SPF, DKIM and DMARC records of the sending domain, as DNS has them now',
     access: 'admin',
     permission: 'settings.view',
     reply: SenderCheck
@@ -221,7 +220,7 @@ export const mail = {
     reply: Done
   }),
   templates: route('GET', '/api/settings/mail_templates/', {
-    summary: 'Every mail in each language, filled with samples',
+    summary: 'Previews of all email templates in each language',
     access: 'admin',
     permission: 'mails.view',
     reply: z.array(MailPreview)

@@ -50,10 +50,7 @@ export const refusals = {
   last_second_factor: [409, 'Operators need a second factor. Add another one before you remove the last.'],
   no_second_factor: [409, 'Two-factor authentication is off for this account'],
   passkey_taken: [409, 'This passkey is already added'],
-  passkey_needs_name: [
-    409,
-    'Passkeys work only where the shop has a name: use localhost in the address instead of numbers'
-  ],
+  passkey_needs_name: [409, 'Passkeys need a hostname. Open the shop as localhost instead of its IP address.'],
   banned: [403, 'This account has been banned'],
   login_throttled: [429, 'Too many failed logins. Please wait 15 minutes and try again.'],
   username_taken: [409, 'This username is already taken'],
@@ -90,7 +87,7 @@ export const refusals = {
     'Your account owes {coins} {coins|coin|coins} for refunded payments. Please contact support to delete it.'
   ],
   own_account: [409, 'You cannot do this to your own account'],
-  last_owner: [409, 'The shop needs an active owner. Make another administrator an owner first.'],
+  last_owner: [409, 'The shop needs an active owner. Make another operator an owner first.'],
   cannot_switch: [403, 'Failed to switch user'],
   not_impersonating: [409, "You are not viewing another user's account"],
   while_impersonating: [403, "You cannot do this while viewing another user's account"],
@@ -103,25 +100,25 @@ export const refusals = {
   ],
 
   // Products, plans and the platform
-  platform_unavailable: [503, 'The e-commerce platform did not do this: {message}'],
+  platform_unavailable: [503, 'The e-commerce platform could not do this: {message}'],
   recovering: [
     503,
-    'The shop was restored from a backup and first looks for what was paid since. Try again in some minutes.'
+    'The shop was restored from a backup and is checking for newer payments. Please try again in a few minutes.'
   ],
   platform_paused: [503, 'Payments are not possible right now. Please try again later.'],
   platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
   product_fetch_failed: [503, 'Failed to obtain data, please try again'],
-  platform_product_gone: [400, 'The shop platform has no product {product}.'],
-  unknown_platform_variant: [400, "The platform's product has no variant like this"],
+  platform_product_gone: [400, 'The e-commerce platform has no product {product}.'],
+  unknown_platform_variant: [400, 'The product on the platform has no such variant'],
   product_exists: [409, 'This product has already been added'],
-  variant_sold: [409, '{name} is sold as this variant of the platform'],
-  step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
-  egress_needs_ipv6: [400, 'Only IPv6 plans can have changing exit addresses'],
+  variant_sold: [409, '{name} already uses this variant on the platform'],
+  step_too_large: [400, 'No address range in this server group can hold a block of this size'],
+  egress_needs_ipv6: [400, 'Only IPv6 plans can have rotating or sticky exit addresses'],
   sync_changed: [409, 'Changed since the sync: {names}. You can no longer undo it.'],
-  price_drift_gone: [404, 'This price no longer differs'],
-  prices_busy: [409, 'Other prices are still being written to the platform. Please try again.'],
+  price_drift_gone: [404, 'This price now matches the platform'],
+  prices_busy: [409, 'The shop is still sending other prices to the platform. Please try again in a moment.'],
   bad_signature: [401, 'The signature does not match'],
-  other_shop: [403, "This is another shop's webhook"],
+  other_shop: [403, 'This webhook belongs to another shop'],
 
   // Checkout and renewal
   admin_purchase: [400, 'Admin accounts cannot make purchases. Please use a regular account.'],
@@ -177,27 +174,21 @@ export const refusals = {
   expiry_in_past: [400, 'The expiry must be in the future'],
   order_was_delivered: [
     409,
-    'Nothing of this order is left to deliver. Only one that ended undelivered, or with time left, can be reopened.'
+    'This order has nothing left to deliver. You can reopen only orders that ended undelivered or with time left.'
   ],
-  order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
+  order_has_lease: [409, 'This order still has proxies, so you cannot delete it'],
   order_runs: [409, 'This order is paid and active. Refund it or wait until it ends, then delete it.'],
   order_has_open_payment: [
     409,
-    'A payment of this order waits for a decision under Payments. Decide on it, then delete the order.'
+    'A payment for this order needs a decision under Payments. Decide on it, then delete the order.'
   ],
   task_not_allowed: [409, 'Customers cannot do this in this shop. Please contact support.'],
   task_used_up: [
     429,
     'You have done this {max} {max|time|times} in this term, which ends {until}. Renew the order to do it again.'
   ],
-  changes_found_none: [
-    429,
-    'There were no other addresses for this order a moment ago. Please try again after {until}.'
-  ],
-  changes_rest: [
-    429,
-    'We keep the addresses that this order gave back free for a while. You can change its addresses again after {until}.'
-  ],
+  changes_found_none: [429, 'We have no other addresses for this order right now. Please try again after {until}.'],
+  changes_rest: [429, 'You changed the addresses of this order recently. You can change them again after {until}.'],
   enter_client: [400, 'Please enter at least one IP'],
   invalid_client: [400, '{line} is not a client IP or a prefix such as 203.0.113.0/28'],
   wide_client: [400, '{line} is too wide. Use at most a /24 (IPv4) or a /48 (IPv6).'],
@@ -213,43 +204,43 @@ export const refusals = {
   refund_too_large: [400, 'You can refund at most {left} of this payment'],
   refund_running: [
     409,
-    'A refund of payment {platform_order}, which {by} asked for, is not finished. Please wait until the platform reports it.'
+    'A refund of payment {platform_order}, requested by {by}, is in progress. Please wait until the platform reports it.'
   ],
   refund_pending: [
     409,
-    'The platform has not finished the refund of payment {platform_order} that {by} asked for. Another one can be asked for once it has failed.'
+    'The platform has not finished the refund of payment {platform_order} that {by} requested. You can request another one only if it fails.'
   ],
   refund_uncounted: [
     409,
-    'The platform has made the refund of payment {platform_order} that {by} asked for, and it is counted now. Please look again in a moment.'
+    'The platform made the refund of payment {platform_order} that {by} requested. The shop is recording it. Please check again in a moment.'
   ],
   refund_unanswered: [
     409,
-    'The platform did not answer whether it made the refund of {amount} that {by} asked for. Please ask for {amount} again first: it is made once.'
+    'The platform did not confirm the refund of {amount} that {by} requested. Please request {amount} again first. It is refunded only once.'
   ],
   refund_unknown: [
     503,
-    'It is not known whether the platform made this refund: {message} It counts as under way until the platform reports it, for ten minutes at most.'
+    'The platform may have made this refund: {message} It counts as in progress until the platform reports it, for at most 10 minutes.'
   ],
   payment_just_applied: [
     409,
-    '{by} has just applied payment {platform_order}, and its order goes on. Please look at it again: it can be refunded by {by}, or by others after ten minutes.'
+    '{by} has just applied payment {platform_order}, and its order continues. Please review it. {by} can refund it now, other operators after 10 minutes.'
   ],
   payment_resolved: [409, 'Someone has already resolved this: {resolution}'],
   payment_settled: [409, 'This payment already counts for order {order}'],
   payment_given_back: [409, 'This payment was refunded'],
-  payment_on_order: [409, 'This payment stands on order {order}. Deliver that order, or refund the payment.'],
-  payment_not_applicable: [409, 'This event brings no payment that could settle an order'],
+  payment_on_order: [409, 'This payment belongs to order {order}. Deliver that order, or refund the payment.'],
+  payment_not_applicable: [409, 'This event contains no payment that you can apply to an order'],
   order_not_found: [404, 'There is no order {order}'],
   order_of_deleted: [409, 'The account of order {order} was deleted. Refund the payment instead.'],
-  order_has_payment: [409, 'Order {order} has been paid and waits for addresses: deliver it instead'],
+  order_has_payment: [409, 'Order {order} is paid and waiting for addresses. Deliver it instead.'],
   order_cannot_renew: [
     409,
     'Order {order} is {state} and cannot be paid or renewed. If it has paid time left, reopen it first.'
   ],
 
   // Servers and server groups
-  agent_taken: [409, 'Server {server} has this address and agent port'],
+  agent_taken: [409, 'Server {server} already uses this address and agent port'],
   agent_unreachable: [503, 'The server is not responding: {message}'],
   agent_refused: [400, 'The server refused this: {message}'],
   saved_agent_unreachable: [503, 'Saved. Takes effect when the server responds: {message}'],
@@ -260,41 +251,41 @@ export const refusals = {
   ],
   secret_of_address: [
     400,
-    'The address is another one now. Please enter this again: what is stored is not sent to another machine.'
+    'The address has changed. Please enter this again. The shop does not send stored secrets to another machine.'
   ],
   server_installing: [409, 'The agent of this server is being installed. Cancel the installation first.'],
   server_given_up: [409, 'This server was given up. Take it back before you use it again.'],
   server_not_given_up: [409, 'This server was not given up'],
-  server_returning: [409, 'This server is being taken back: it sells again once its agent was compared.'],
+  server_returning: [409, 'This server is being taken back. It sells again after the console has checked its agent.'],
   server_leased: [409, 'Addresses of this server are still leased by {count} {count|order|orders}: {orders}'],
   server_group_sells: [409, 'Variants still sell from this server group: {variants}'],
-  hand_made_user: [409, 'The proxy user {username}, created manually, still uses addresses there. Delete it first.'],
+  hand_made_user: [409, 'The manually created proxy user {username} still uses addresses there. Delete it first.'],
   proxy_user_taken: [409, 'The name {username} is in use, or kept for orders. Please choose another one.'],
-  user_of_order: [409, 'The user {username} belongs to order {orders}: change, expire or delete that order instead'],
-  prefix_too_large: [400, '{prefix} is too large: at most a /16'],
+  user_of_order: [409, 'The user {username} belongs to order {orders}. Change, end or delete that order instead.'],
+  prefix_too_large: [400, '{prefix} is too large. Use at most a /16.'],
   no_ipv6_ranges: [400, 'This server has no IPv6 ranges'],
-  move_target_unfit: [400, 'Nothing can be moved to the place where the addresses are now'],
-  move_target_gone: [400, 'The server or group to move to does not exist, or does not sell'],
-  nothing_to_move: [409, 'This order holds no addresses there'],
+  move_target_unfit: [400, 'The addresses are already there. Choose another server or group.'],
+  move_target_gone: [400, 'The target server or group does not exist or is not selling'],
+  nothing_to_move: [409, 'This order has no addresses there'],
 
   // Upgrades of agents
-  upgrade_running: [409, 'An upgrade of servers is under way already'],
+  upgrade_running: [409, 'Another server upgrade is already running'],
   upgrade_none: [409, 'None of these servers can be upgraded now'],
-  upgrade_first: [400, 'The first server has to be one of those that are upgraded'],
-  upgrade_not_stopped: [409, 'This upgrade did not stop'],
+  upgrade_first: [400, 'The first server must be one of the servers to upgrade'],
+  upgrade_not_stopped: [409, 'This upgrade is not stopped'],
   upgrade_other_version: [
     409,
-    'The console now installs {now}, but this upgrade is to {version}. End it and start a new one.'
+    'The console now installs {now}, but this upgrade installs {version}. End it and start a new one.'
   ],
   upgrade_paused: [409, 'The server is paused'],
-  upgrade_foreign: [409, "Another console's agent runs there"],
-  upgrade_unapproved: [409, 'A repair of the server waits for an approval'],
-  upgrade_no_login: [409, 'The console has no SSH login of the server'],
-  upgrade_no_answer: [409, 'The agent of the server does not answer'],
-  upgrade_not_needed: [409, 'The server has this version'],
+  upgrade_foreign: [409, 'The agent on this server belongs to another console'],
+  upgrade_unapproved: [409, 'A repair of this server needs approval first'],
+  upgrade_no_login: [409, 'The console has no SSH login for this server'],
+  upgrade_no_answer: [409, 'The agent on this server does not respond'],
+  upgrade_not_needed: [409, 'The server already has this version'],
   upgrade_failed: [409, '{message}'],
-  upgrade_silent: [409, 'Nothing answered on the proxy port of its first leased address'],
-  upgrade_not_tried: [409, 'Nothing could be tried through its proxy'],
+  upgrade_silent: [409, 'The proxy port of its first leased address does not respond'],
+  upgrade_not_tried: [409, 'The console could not test its proxy'],
   upgrade_is_other: [409, 'The agent reports version {version} after the installation'],
   upgrade_cancelled: [409, 'Someone cancelled the installation'],
   upgrade_lost: [409, 'The installation ended without a result, or another one replaced it'],
@@ -302,14 +293,20 @@ export const refusals = {
   // Outages
   outage_times: [
     400,
-    'An outage begins at most {days} days ago, not before its server was added ({added}), and ends after that, not in the future'
+    'An outage must start within the last {days} days, after its server was added ({added}). It must end after it starts, and not in the future.'
   ],
   outage_overlaps: [409, 'An outage of this server is already recorded from {from} to {to}'],
-  outage_recorded: [409, 'The health checks recorded this outage. Only one that was entered by hand can be deleted.'],
-  outage_credited: [409, 'This outage was credited to {count} {count|order|orders} and stays'],
-  outage_being_credited: [409, 'This outage is being credited by bulk run {run}. Cancel that, or wait until it ends.'],
-  outage_lasts: [409, 'This outage still lasts. It can be credited once it is over.'],
-  outage_has_incident: [409, 'This outage names the incident “{title}” already'],
+  outage_recorded: [
+    409,
+    'The health checks recorded this outage. You can delete only outages that were entered manually.'
+  ],
+  outage_credited: [
+    409,
+    'You cannot delete this outage, because {count} {count|order was|orders were} credited for it'
+  ],
+  outage_being_credited: [409, 'Bulk action {run} is crediting this outage. Cancel it, or wait until it ends.'],
+  outage_lasts: [409, 'This outage is ongoing. You can credit it after it ends.'],
+  outage_has_incident: [409, 'This outage is already linked to the incident “{title}”'],
   nothing_to_credit: [409, 'This order had no working addresses on the server during the outage'],
 
   // Address ranges and access rules
@@ -321,11 +318,11 @@ export const refusals = {
   domain_taken: [409, '{domain} is already in the access rule {rule}. Domains that other rules have: {count}'],
   overlap_undecided: [
     409,
-    '{domain} of {narrow} lies within {within} of {broad}: decide which rule wins. Overlaps to decide: {count}'
+    '{domain} of {narrow} is part of {within} of {broad}. Decide which rule applies. Overlaps to decide: {count}'
   ],
   rules_share_addresses: [
     409,
-    'The rules {rule} and {other} cannot share a domain while orders hold the same addresses under them: {orders}. Let the narrower rule win, or wait until these orders end.'
+    'The rules {rule} and {other} cannot share a domain while orders hold the same addresses under them: {orders}. Let the narrower rule apply, or wait until these orders end.'
   ],
 
   // Coins, levels and codes
@@ -334,23 +331,23 @@ export const refusals = {
   no_gift_card: [409, 'This reward is not available right now'],
   gift_card_exchanged: [409, 'This gift card has already been exchanged'],
   code_taken: [409, 'This code already exists'],
-  code_used: [409, 'This code is already used or handed out, so the platform is no longer asked about it'],
+  code_used: [409, 'This code was already used or exchanged, so the shop no longer checks it on the platform'],
   no_code: [409, 'This level has no code yet'],
-  level_points_order: [400, 'Points rise with the level: level {level} has {points}'],
-  report_too_old: [400, 'at must lie within the last 24 hours'],
+  level_points_order: [400, 'Points must rise with each level. Level {level} has {points}.'],
+  report_too_old: [400, 'at must be within the last 24 hours'],
 
   // Tickets, mails and the status page
-  ticket_answered: [409, 'This ticket has been answered already'],
+  ticket_answered: [409, 'This ticket already has a reply'],
   mail_copied_often: [409, 'This email has already been resent {count} times'],
   mail_sent_lately: [409, 'This email was sent less than {minutes} minutes ago'],
-  mail_address_blocked: [409, 'This address takes no email. Remove its block first, under Emails.'],
+  mail_address_blocked: [409, 'This address is blocked. Unblock it under Emails first.'],
   wrong_unsubscribe_token: [400, 'This link is not valid. Log in and choose your emails under Settings.'],
   wrong_status_token: [400, 'This link is no longer valid. Please subscribe again.'],
-  incident_exists: [409, 'An incident of this title has not ended yet'],
-  incident_in_future: [400, 'An incident has already begun. For planned work, create maintenance.'],
-  incident_ended: [409, 'Planned work that has ended takes no other state'],
-  incident_state: [400, 'This state is one of {kind}'],
-  maintenance_times: [400, 'Planned work ends after it begins, within {days} days, and not in the past'],
+  incident_exists: [409, 'An open incident already has this title'],
+  incident_in_future: [400, 'An incident cannot start in the future. For planned work, create maintenance.'],
+  incident_ended: [409, 'This maintenance has ended, so you cannot change its state'],
+  incident_state: [400, 'The state must be one of {kind}'],
+  maintenance_times: [400, 'Maintenance must end after it starts, within {days} days, and not in the past'],
 
   // Webhooks and notices
   webhook_off: [409, 'This endpoint is turned off. Turn it on first.'],
@@ -361,7 +358,7 @@ export const refusals = {
   webhook_own_address: [400, "This is one of the shop's own addresses. Enter another URL."],
   notice_target: [
     400,
-    'Nothing is sent to this address. Enter a public one that starts with https://, on port 443, 8443, 80 or 8080.'
+    'The shop cannot send to this address. Enter a public one that starts with https://, on port 443, 8443, 80 or 8080.'
   ],
   notice_recipients: [400, 'Choose operators of the shop'],
 
@@ -376,8 +373,8 @@ export const refusals = {
   // Bulk commands
   bulk_none_match: [409, 'Nothing matches now. Please check the list again.'],
   bulk_too_many: [400, 'At most {max} rows can be changed at once'],
-  bulk_other_match: [409, 'Other rows match now: {count}. Please check the list again.'],
-  bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator'],
+  bulk_other_match: [409, 'Different rows match now: {count}. Please check the list again.'],
+  bulk_not_allowed: [403, 'Stopped, because {username} is no longer an active operator'],
 
   // The agents’ settings, and TLS to the proxies
   ...agentSettingRefusals,

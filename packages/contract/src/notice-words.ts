@@ -6,17 +6,17 @@ const WORDS = {
   ...RAISED_WORDS,
   server_down: both(
     [
-      'Server {server} does not answer',
-      'The agent of server {server} ({ip}) has not answered since {since}. Last error: {message}\n\nOrders that need it wait until it is back. The shop checks it each minute.'
+      'Server {server} does not respond',
+      'The agent on server {server} ({ip}) has not responded since {since}. Last error: {message}\n\nOrders that need it wait until it is back. The shop checks it every minute.'
     ],
     [
       '服务器 {server} 无响应',
-      '服务器 {server}（{ip}）的代理程序自 {since} 起没有响应。最后的错误：{message}\n\n需要它的订单会等到它恢复；系统每分钟重新询问一次。'
+      '服务器 {server}（{ip}）的代理程序自 {since} 起没有响应。最后的错误：{message}\n\n需要它的订单会等到它恢复。系统每分钟检查一次。'
     ]
   ),
   server_trouble: both(
-    ['Server {server} needs attention', 'Server {server} ({ip}) answers, but has a problem: {message}'],
-    ['服务器 {server} 需要查看', '服务器 {server}（{ip}）有响应，但存在问题：{message}']
+    ['Server {server} needs attention', 'Server {server} ({ip}) responds, but has a problem: {message}'],
+    ['服务器 {server} 需要处理', '服务器 {server}（{ip}）有响应，但存在问题：{message}']
   ),
   undelivered: both(
     [
@@ -35,7 +35,7 @@ const WORDS = {
     ],
     [
       '{count} 个平台事件等待处理',
-      '平台通知的付款、退款或产品变更自 {since} 起已等待超过一小时：商店数据库暂时无法处理。原因：{reason}\n\n数据库恢复后会自动处理。请查看工作进程的日志，并确认所有进程运行的是同一版本。'
+      '来自平台的付款、退款或产品变更自 {since} 起已等待超过 1 小时。数据库故障使本店无法处理：{reason}\n\n数据库恢复后会自动处理。请查看工作进程的日志，并确认所有进程运行的是同一版本。'
     ]
   ),
   webhooks: both(
@@ -45,17 +45,17 @@ const WORDS = {
     ],
     [
       '平台的 Webhook 没有送达',
-      '过去 24 小时内有 {count} 笔付款只能通过主动查询平台发现，没有 Webhook 通知。这些订单已交付，但晚了几分钟。\n\n请确认 {url} 可以从外部访问，并且“网站设置”中的 Webhook 密钥与应用一致。'
+      '过去 24 小时内有 {count} 笔付款没有 Webhook 通知。本店主动查询平台后才发现，因此交付晚了几分钟。\n\n请确认 {url} 可从互联网访问，且“网站设置”中的 API 密钥与应用一致。'
     ]
   ),
   dead_letter: both(
     [
       'Failed jobs in {queue}: {count}',
-      '{count} {count|job|jobs} in the queue {queue} used all {count|its|their} attempts. Check, retry or discard {count|it|them} under Tasks, Dead letters.'
+      '{count} {count|job|jobs} in the queue {queue} used all {count|its|their} attempts. Check, retry or discard {count|it|them} under Tasks, Failed jobs.'
     ],
     [
       '{queue} 的任务最终失败：{count}',
-      '队列 {queue} 的 {count} 个任务已达到最大重试次数。可在“任务”中查看并重新发送。'
+      '队列 {queue} 的 {count} 个任务已用完全部重试次数。请在“任务”的“失败任务”中查看、重试或丢弃。'
     ]
   ),
   mails: both(
@@ -63,7 +63,7 @@ const WORDS = {
       'Failed emails: {count}',
       '{count} {count|email|emails} could not be delivered. The email log shows the reasons, and you can resend {count|it|them} there.'
     ],
-    ['无法发送的邮件：{count}', '{count} 封邮件最终发送失败。邮件日志中有原因，也可以重新发送。']
+    ['无法发送的邮件：{count}', '{count} 封邮件未能送达。邮件记录中有原因，您也可以在那里重新发送。']
   ),
   mails_wait: both(
     [
@@ -71,18 +71,18 @@ const WORDS = {
       '{count} {count|email is|emails are} waiting, the oldest since {since}, and none was sent in the last 15 minutes. Reason: {reason}\n\nThe shop sends them once the email service accepts them. They fail permanently after about 24 hours. To check the service, send a test email under Web Settings.'
     ],
     [
-      '邮件服务未接收邮件：{count}',
-      '有 {count} 封邮件等待发送，最早的从 {since} 开始等待，最近一刻钟内没有任何邮件发出。原因：{reason}\n\n邮件服务恢复后会自动发送；约一天后仍未发出则最终失败。可在“网站设置”中发送测试邮件查看其答复。'
+      '等待邮件服务的邮件：{count}',
+      '有 {count} 封邮件等待发送，最早的自 {since} 起等待，最近 15 分钟内没有任何邮件发出。原因：{reason}\n\n邮件服务恢复后会自动发送；约 24 小时后仍未发出则视为失败。您可以在“网站设置”中发送测试邮件来检查该服务。'
     ]
   ),
   proofs: both(
     [
       'Servers with proxy mismatches: {count}',
-      'Credential checks failed: old credentials still work, or new ones do not. Servers and failed checks: {servers}.\n\nHealth lists the checks. If many fail at once, first check what they share: the network between the console and the servers, and the check site.\n\nThe console repairs the servers and checks them again. It does not sell addresses with working old credentials. If a repair does not help, the agent may be broken or compromised: reinstall it, or give the server up.'
+      'Credential checks failed: old credentials still work, or new ones do not. Servers and failed checks: {servers}.\n\nHealth lists the checks. If many fail at once, first check the network to the servers, and the check site.\n\nThe console repairs the servers and checks them again. It does not sell addresses with working old credentials. If a repair does not help, the agent may be broken or compromised: reinstall it, or give up the server.'
     ],
     [
       '代理状态不符的服务器：{count}',
-      '凭据检查结果异常：旧凭据仍可使用，或已确认的凭据不可用。服务器及异常次数：{servers}。\n\n“健康”页面列出了检查内容。如果同时有多台异常，请先查看它们的共同点：控制台到服务器的网络，以及检查站点。\n\n系统正在修复并重新检查。在此之前，旧凭据仍能打开的地址不会出售。如果修复无效，代理程序可能已损坏或被他人控制：请重新安装，或弃用该服务器。'
+      '凭据检测失败：旧凭据仍然有效，或新凭据不可用。服务器及失败次数：{servers}。\n\n“运行状况”列出了各项检测。如果同时有多项失败，请先检查控制台到服务器的网络以及检测网站。\n\n控制台会修复服务器并重新检测。旧凭据仍有效的地址不会出售。如果修复无效，代理程序可能已损坏或被入侵：请重新安装，或放弃该服务器。'
     ]
   ),
   certificate: both(
@@ -108,7 +108,7 @@ const WORDS = {
   certificate_proxy: both(
     [
       'The proxy certificate of server {server} expires soon',
-      'The certificate for https:// proxies on server {server} ({ip}) expires {ends}. After that, clients refuse the connection. Save a new one under Server Manage, TLS for proxies, or replace the files on the server, which the agent reloads automatically.'
+      'The certificate for https:// proxies on server {server} ({ip}) expires {ends}. After that, clients refuse the connection. Save a new one under Server Manage, TLS for proxies. Or replace the files on the server; the agent reloads them automatically.'
     ],
     [
       '服务器 {server} 的代理证书即将到期',
@@ -121,8 +121,8 @@ const WORDS = {
       'The certificate of {url} expires {ends}. After that, browsers warn visitors, and the platform cannot deliver webhooks. Renew it where TLS ends, such as on the reverse proxy.'
     ],
     [
-      '商店的证书即将到期',
-      '{url} 向访客出示的证书将于 {ends} 到期。到期后浏览器会发出警告，平台的 Webhook 也无法送达：请在终止 TLS 的位置（例如反向代理）续期。'
+      '本店的证书即将到期',
+      '{url} 向访客出示的证书将于 {ends} 到期。到期后浏览器会发出警告，平台的 Webhook 也无法送达：请在终止 TLS 的位置（例如反向代理）更新证书。'
     ]
   ),
   token: both(
@@ -135,11 +135,11 @@ const WORDS = {
   token_ending: both(
     [
       'The platform’s access token expires {ends}',
-      'The platform’s access token expires {ends}, and the shop has no new one yet. The platform’s answer: {message}\n\nAfter that, codes, tags, refunds and prices wait. The shop retries every few minutes. If this continues, check the app on the platform, and that a worker is running.'
+      'The platform’s access token expires {ends}, and the shop has no new one yet. The platform’s answer: {message}\n\nWithout a token, codes, tags, refunds and prices wait. The shop retries every few minutes. If this continues, check the app on the platform, and that a worker is running.'
     ],
     [
       '平台访问令牌将于 {ends} 到期',
-      '平台发给商店的访问令牌将于 {ends} 到期，但尚未取得新令牌。平台的答复：{message}\n\n到期后，优惠码、标签、退款和价格都将等待。商店每隔几分钟会重新请求。如果情况没有变化，请检查平台中的应用，并确认工作进程正在运行。'
+      '平台的访问令牌将于 {ends} 到期，但本店尚未取得新令牌。平台的答复：{message}\n\n没有令牌时，优惠码、标签、退款和价格都将等待。本店每隔几分钟会重新请求。如果情况没有变化，请检查平台中的应用，并确认工作进程正在运行。'
     ]
   ),
   token_ended: both(
@@ -149,7 +149,7 @@ const WORDS = {
     ],
     [
       '平台未发放访问令牌',
-      '商店没有仍然有效的平台访问令牌，请求新令牌失败：{message}\n\n在取得令牌之前，优惠码、标签、退款和价格都将等待；商店每隔几分钟会重新请求。上一个令牌的到期时间：{ends}。'
+      '本店没有有效的平台访问令牌，也无法取得新令牌：{message}\n\n在取得令牌之前，优惠码、标签、退款和价格都将等待。本店每隔几分钟会重新请求。上一个令牌的到期时间：{ends}。'
     ]
   ),
   stock: both(
@@ -164,17 +164,17 @@ const WORDS = {
   ),
   upgrade: both(
     [
-      'The upgrade of servers to {version} stopped',
+      'The server upgrade to {version} stopped',
       '{message}\n\nNo more servers are upgraded until an operator continues the upgrade under Server Manage.'
     ],
-    ['服务器升级到 {version} 已停止', '{message}\n\n除非有人在“服务器管理”中继续，否则不会再升级其他服务器。']
+    ['服务器升级到 {version} 已停止', '{message}\n\n在管理员于“服务器管理”中继续升级之前，不会再升级其他服务器。']
   ),
   abuse: both(
     [
       'Signs of abuse: {count}',
       'Agents reported {count} {count|sign|signs} of abuse that {count|is|are} not acknowledged yet.'
     ],
-    ['滥用迹象：{count}', '代理程序发现 {count} 个尚未有人查看的滥用迹象。']
+    ['滥用迹象：{count}', '代理程序报告了 {count} 个尚未确认的滥用迹象。']
   ),
   prices: both(
     [

@@ -231,14 +231,14 @@ export const notices = {
     reply: page(Notice)
   }),
   notice: route('GET', `${N}/:id/`, {
-    summary: 'One notice with each message about it',
+    summary: 'One notice with its messages',
     access: 'admin',
     permission: 'notices.view',
     params: IdParams,
     reply: NoticeDetail
   }),
   acknowledge: route('POST', `${N}/:id/acknowledge/`, {
-    summary: 'Take notice: it is not told again unless it gets worse or ends',
+    summary: 'Acknowledge a notice; it is sent again only if it gets worse or ends',
     access: 'admin',
     permission: 'notices.change',
     params: IdParams,
@@ -246,7 +246,7 @@ export const notices = {
     reply: Done
   }),
   mute: route('POST', `${N}/:id/mute/`, {
-    summary: 'Tell nothing of a notice for some hours; 0 ends that',
+    summary: 'Mute a notice for some hours; 0 unmutes it',
     access: 'admin',
     permission: 'notices.change',
     params: IdParams,
@@ -254,20 +254,20 @@ export const notices = {
     reply: Done
   }),
   rules: route('GET', `${N}/rules/`, {
-    summary: 'Causes with severity and threshold, quiet hours and digest',
+    summary: 'Notice rules: severity and threshold of each cause, quiet hours and digest',
     access: 'admin',
     permission: 'notices.view',
     reply: ShownNoticeRules
   }),
   saveRules: route('PUT', `${N}/rules/`, {
-    summary: 'Set which causes send notices, and when',
+    summary: 'Set the notice rules',
     access: 'admin',
     permission: 'notices.change',
     body: NoticeRules.extend(formVersion),
     reply: ShownNoticeRules
   }),
   channels: route('GET', `${N}/channels/`, {
-    summary: `Where operators are told, at most ${MAX_NOTICE_CHANNELS}`,
+    summary: `Notice channels, at most ${MAX_NOTICE_CHANNELS}`,
     access: 'admin',
     permission: 'notices.view',
     query: listQuery({ sort: ['id'] }),
@@ -282,7 +282,7 @@ export const notices = {
     reply: NoticeChannel
   }),
   updateChannel: route('PUT', `${N}/channels/:id/`, {
-    summary: 'Change a channel; its kind stays',
+    summary: 'Edit a channel, except its kind',
     access: 'admin',
     permission: 'notices.change',
     needsConfirmation: { asks: form => form.target !== '' || form.secret !== '' },
@@ -291,7 +291,7 @@ export const notices = {
     reply: NoticeChannel
   }),
   deleteChannel: route('DELETE', `${N}/channels/:id/`, {
-    summary: 'Delete a channel; what waits for it is not sent',
+    summary: 'Delete a channel; waiting messages are not sent',
     access: 'admin',
     permission: 'notices.change',
     params: IdParams,
@@ -306,7 +306,7 @@ export const notices = {
     reply: z.object({ send_id: z.number() })
   }),
   send: route('GET', `${N}/sends/:id/`, {
-    summary: 'What came of one message to a channel',
+    summary: 'Result of one message to a channel',
     access: 'admin',
     permission: 'notices.view',
     params: IdParams,

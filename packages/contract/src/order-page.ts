@@ -66,15 +66,14 @@ export const orderPage = {
     reply: Order
   }),
   lostTime: route('GET', `${O}/:id/lost_time/`, {
-    summary:
-      'Outages of the last 90 days that cost an order time which it was not given back, at most 20, newest first',
+    summary: 'Uncredited outages of an order in the last 90 days, newest first, at most 20',
     access: 'admin',
     permission: 'orders.view',
     params: IdParams,
     reply: z.array(LostTime)
   }),
   credit: route('POST', `${O}/:id/credit/`, {
-    summary: 'Give an order whose time runs more days, with a reason',
+    summary: 'Add days to a running order, with a reason',
     access: 'admin',
     permission: 'orders.change',
     params: IdParams,
@@ -82,7 +81,7 @@ export const orderPage = {
     reply: Order
   }),
   proxies: route('GET', `${O}/:id/proxies/`, {
-    summary: "An order's addresses with their servers and states, without passwords; found by address",
+    summary: "An order's addresses with servers and states, without passwords; search by address",
     access: 'admin',
     permission: 'orders.view',
     params: IdParams,
@@ -90,8 +89,7 @@ export const orderPage = {
     reply: page(OrderProxy)
   }),
   timeline: route('GET', `${O}/:id/timeline/`, {
-    summary:
-      "What happened to an order, newest first: its history, the platform's events, its mails and what operators did to it",
+    summary: "Timeline of an order, newest first: history, platform events, emails and operators' actions",
     access: 'admin',
     permission: 'orders.view',
     params: IdParams,

@@ -40,7 +40,7 @@ export const orders = {
   ...receiptRoutes,
   checkout: route('POST', '/api/orders/checkout', {
     summary:
-      'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. A key counts for 24 hours. A refusal `out_of_stock` names the rules that are short (`data.short`) and what they have together (`data.stock`)',
+      'Place an order: reserves its addresses for 30 minutes and returns the checkout link. An Idempotency-Key lasts 24 hours. A refusal `out_of_stock` names the rules that are out of stock (`data.short`) and the stock they share (`data.stock`)',
     access: 'user',
     idempotencyKey: 'optional',
     body: z.object({
@@ -70,12 +70,12 @@ export const orders = {
     })
   }),
   limits: route('GET', '/api/orders/limits', {
-    summary: 'The most addresses of one order',
+    summary: 'Maximum number of addresses per order',
     access: 'public',
     reply: z.object({ addresses: z.number() })
   }),
   payment: route('GET', '/api/orders/checkout', {
-    summary: 'Has the order been paid?',
+    summary: 'Payment status of an order',
     access: 'user',
     query: z.object({ order_id: OrderKey }),
     reply: z.object({
@@ -117,20 +117,20 @@ export const orders = {
     reply: z.array(OutageCredit)
   }),
   statistics: route('GET', '/api/orders/statistics', {
-    summary: 'Figures of all orders',
+    summary: 'Order statistics',
     access: 'admin',
     permission: 'orders.view',
     reply: Statistics
   }),
   ofProduct: route('GET', '/api/orders/of_product/:id/', {
-    summary: 'The orders of a product that have not ended',
+    summary: 'Orders of a product that have not ended',
     access: 'admin',
     permission: 'orders.view',
     params: IdParams,
     reply: ProductOrders
   }),
   search: route('GET', '/api/orders/search', {
-    summary: 'Orders by id, user or product',
+    summary: 'Orders; search by ID, user or product',
     access: 'admin',
     permission: 'orders.view',
     exports: 'order',
@@ -149,7 +149,7 @@ export const orders = {
     raw: 'text/csv'
   }),
   exportSelected: route('POST', '/api/orders/export', {
-    summary: 'Selected orders as CSV: as many as an address could not hold',
+    summary: 'Selected orders as CSV, for selections too long for a URL',
     access: 'admin',
     permission: 'orders.view',
     body: z.object({ order_ids: z.array(Id).min(1, message('must_select')).max(10_000, message('too_many_ids')) }),
@@ -157,7 +157,7 @@ export const orders = {
     raw: 'text/csv'
   }),
   list: route('GET', `${O}/`, {
-    summary: "Orders: the user's own; an administrator's list is everyone's",
+    summary: 'Your orders, or all orders for operators',
     access: 'user',
     permission: 'orders.view',
     exports: 'order',
@@ -194,7 +194,7 @@ export const orders = {
     reply: page(Order)
   }),
   cancel: route('POST', `${O}/:id/cancel/`, {
-    summary: 'Cancel an order that waits for its payment: its addresses are free at once',
+    summary: 'Cancel an unpaid order and release its addresses',
     access: 'user',
     permission: 'orders.change',
     params: IdParams,
@@ -202,21 +202,21 @@ export const orders = {
     reply: Done
   }),
   remove: route('DELETE', `${O}/:id/`, {
-    summary: 'Delete an order that holds nothing',
+    summary: 'Delete an order that has no addresses',
     access: 'admin',
     permission: 'orders.delete',
     params: IdParams,
     reply: Done
   }),
   label: route('PUT', `${O}/:id/label/`, {
-    summary: "One's own words for an order: a label and a note. What is left out stays, and an empty text is none",
+    summary: 'Set your label and note for an order; omitted fields stay, and empty ones are cleared',
     access: 'user',
     params: IdParams,
     body: OrderLabel,
     reply: Order
   }),
   proxyDetail: route('GET', `${O}/:id/get_proxy_detail/`, {
-    summary: "An order's proxies, by address, check result, or site that answers or does not",
+    summary: "An order's proxies; filter by address, check result, or site that they can or cannot reach",
     access: 'user',
     permission: 'orders.credentials',
     scope: 'read',
@@ -247,7 +247,7 @@ export const orders = {
     reply: OrderTraffic
   }),
   userTraffic: route('GET', '/api/users/u/:id/traffic/', {
-    summary: 'The traffic of all orders of a user',
+    summary: "Traffic of all of a user's orders",
     access: 'admin',
     permission: 'users.view',
     params: IdParams,
@@ -255,7 +255,7 @@ export const orders = {
     reply: Traffic
   }),
   resetPassword: route('POST', `${O}/:id/reset_proxy_password/`, {
-    summary: 'New credentials on the same addresses; customers may ask for them so often in a term as the settings say',
+    summary: 'Reset the credentials and keep the addresses; the settings limit this per term for customers',
     access: 'user',
     permission: 'orders.change',
     params: IdParams,
@@ -271,7 +271,7 @@ export const orders = {
     reply: Task
   }),
   change: route('POST', `${O}/:id/reset_proxy/`, {
-    summary: 'Other addresses; customers may ask for them so often in a term as the settings say',
+    summary: 'Change the addresses; the settings limit this per term for customers',
     access: 'user',
     permission: 'orders.change',
     params: IdParams,
@@ -287,7 +287,7 @@ export const orders = {
     reply: Task
   }),
   extend: route('POST', `${O}/:id/update_proxy_expired_at/`, {
-    summary: 'Set when the order expires',
+    summary: "Set an order's expiry",
     access: 'admin',
     permission: 'orders.change',
     params: IdParams,
@@ -303,7 +303,7 @@ export const orders = {
     reply: Order
   }),
   reopen: route('POST', `${O}/:id/reopen/`, {
-    summary: 'Deliver an order that expired without ever having been delivered; its term starts with the delivery',
+    summary: 'Reopen an order that expired undelivered; its term starts on delivery',
     access: 'admin',
     permission: 'orders.change',
     params: IdParams,
@@ -339,7 +339,7 @@ export const orders = {
     )
   }),
   resetMany: route('POST', `${O}/one_key_reset/`, {
-    summary: 'Other addresses for several orders',
+    summary: 'Change the addresses of several orders',
     access: 'admin',
     permission: 'orders.change',
     body: z.object({ order_ids: IdList }),
@@ -376,7 +376,7 @@ export const orders = {
     reply: ProxyLines
   }),
   refundPlan: route('GET', `${O}/:id/refund/`, {
-    summary: 'How much a refund would give back, and what it would end',
+    summary: 'Preview a refund: its amount and its effect on the order',
     access: 'admin',
     permission: 'payments.change',
     params: IdParams,
@@ -384,7 +384,7 @@ export const orders = {
     reply: RefundPlan
   }),
   refund: route('POST', `${O}/:id/refund/`, {
-    summary: 'Give the money of a payment back on the platform, all or a part; its webhook then settles it here',
+    summary: "Refund a payment on the platform, in full or in part; the platform's webhook confirms it",
     access: 'admin',
     permission: 'payments.change',
     needsConfirmation: LARGE_REFUND,

@@ -36,55 +36,55 @@ export const EmailChangeBody = z
 /** Calls about the user's own account, a part of `accounts`. Lasting changes need the password or a second factor. */
 export const ownAccountRoutes = {
   sessions: route('GET', '/api/users/sessions/', {
-    summary: 'Where the own account is signed in, the present session first, then the last used: a hundred at most',
+    summary: 'Your sessions: the current one first, then by last use; at most 100',
     access: 'user',
     reply: z.array(OwnSession)
   }),
   endSession: route('DELETE', '/api/users/sessions/:id/', {
-    summary: 'End one of the own sessions; another one than the present one for the password or a second factor',
+    summary: 'End one of your sessions; any but the current one asks for your password or second factor',
     access: 'user',
     params: IdParams,
     body: z.object(confirmation).optional(),
     reply: Done
   }),
   endOtherSessions: route('POST', '/api/users/sessions/end_others/', {
-    summary: 'End all of the own sessions but the present one, for the password',
+    summary: 'End all your other sessions; asks for your password',
     access: 'user',
     body: ConfirmBody,
     reply: z.object({ ended: z.number() })
   }),
   bindDiscord: route('POST', '/api/auth/discord/bind', {
-    summary: 'Where to send the browser to bind a chat-platform account',
+    summary: 'Get the URL to connect a chat account',
     access: 'user',
     body: ConfirmBody,
     reply: z.object({ discord_auth_url: z.string() })
   }),
   unbindDiscord: route('POST', '/api/auth/discord/unbind', {
-    summary: 'Disconnect the chat account. It can no longer be used to log in',
+    summary: 'Disconnect your chat account, which can no longer log in',
     access: 'user',
     body: ConfirmBody,
     reply: Done
   }),
   changeEmailCode: route('POST', '/api/users/change_email_code', {
-    summary: 'Send a code to the new e-mail address',
+    summary: 'Send a code to your new email address',
     access: 'user',
     body: EmailChangeCodeBody,
     reply: z.object({ email_code_id: z.uuid() })
   }),
   changeEmail: route('POST', '/api/users/change_email', {
-    summary: 'Change the own e-mail address by that code; the old address is told',
+    summary: 'Change your email address with that code; notifies the old address',
     access: 'user',
     body: EmailChangeBody,
     reply: Done
   }),
   dataExport: route('GET', '/api/users/u/data_export', {
-    summary: 'All data that the shop has about the caller, as a JSON file',
+    summary: 'All your data in this shop, as a JSON file',
     access: 'user',
     reply: z.record(z.string(), z.unknown()),
     raw: 'application/json'
   }),
   deleteAccount: route('POST', '/api/users/delete_account', {
-    summary: 'Delete the own account, where nothing is owed to it',
+    summary: 'Delete your account, if the shop owes you nothing',
     access: 'user',
     body: ConfirmBody,
     reply: Done

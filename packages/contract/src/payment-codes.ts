@@ -1,47 +1,47 @@
 /** Outcomes of money events that an administrator must look at. `fillIn` replaces the parameters. */
 export const ATTENTION = {
   // The administrator looks at it, here or on the platform.
-  unreadable: 'unreadable: the event has another shape than expected',
+  unreadable: 'unreadable: the event has an unexpected format',
   inquiry:
-    'order {order_id}: the buyer’s bank asks about {platform_order}, or stopped a dispute of it; look at it on the platform',
+    'order {order_id}: the buyer’s bank has a question about {platform_order}, or closed a dispute about it; check it on the platform',
   refund_doubtful:
-    'order {order_id}: {amount} of {platform_order} counts as given back, but the platform calls it {status}; look at it there',
+    'order {order_id}: {amount} of {platform_order} is recorded as refunded, but its status on the platform is {status}; check it there',
   refund_stuck:
-    'order {order_id}: the platform has begun a refund of {platform_order} ({amount}) and has had no result for two weeks; look at it there',
+    'order {order_id}: the platform has had no result for its refund of {platform_order} ({amount}) for 2 weeks; check it there',
   refunded_twice:
-    'order {order_id}: {amount} too much may have been given back for {platform_order}, which brought {charged}; look at it on the platform, and whether it was also refunded outside it',
+    'order {order_id}: {amount} too much may have been refunded for {platform_order} ({charged} paid); check it on the platform',
   // The administrator decides what the payment is for, or refunds it.
-  unknown_order: 'no order of ours is named (order_id {order_id})',
-  lines_missing: 'order {order_id} was paid for less than is needed: {missing}',
+  unknown_order: 'the payment names no order in this shop (order_id {order_id})',
+  lines_missing: 'the payment for order {order_id} is too small; missing: {missing}',
   purchase_not_sold:
-    'order {order_id} was paid for what is not sold any more: {what}; deliver or renew it all the same, or refund {platform_order}',
-  wrong_currency: 'order {order_id} was paid in {currency}, not in {expected}',
-  test_payment: 'order {order_id} was paid by a test payment: no money was taken',
+    'order {order_id} was paid for something no longer sold: {what}; deliver or renew it anyway, or refund {platform_order}',
+  wrong_currency: 'order {order_id} was paid in {currency} instead of {expected}',
+  test_payment: 'order {order_id} has a test payment; no money was charged',
   cancelled:
-    'payment {platform_order} of order {order_id} was cancelled on the platform, and not all of its money was given back; refund the rest, or deliver all the same',
+    'payment {platform_order} for order {order_id} was cancelled on the platform but not fully refunded; refund the rest, or deliver the order',
   too_late:
-    'order {order_id} was paid too late: its addresses are gone, it was refunded, or it cannot be renewed; deliver or renew it once there are others, or refund {platform_order}',
-  paid_twice: 'order {order_id} was paid already; refund {platform_order}',
+    'order {order_id} was paid too late: its addresses are gone, or it can no longer be renewed. Deliver it when addresses are free, or refund {platform_order}',
+  paid_twice: 'order {order_id} was already paid; refund {platform_order}',
   paid_more:
-    'order {order_id}: {amount} more was paid for {platform_order}, which had been ignored; deliver or apply it, or refund it',
+    'order {order_id}: the customer paid {amount} more for {platform_order}, which was ignored before; deliver, apply or refund it',
   lines_more:
-    'order {order_id} has {count} addresses, and {platform_order} paid for more: {lines}; refund what is over, or agree with the customer',
+    'order {order_id} has {count} addresses, but {platform_order} paid for more: {lines}; refund the rest, or agree with the customer',
   // The administrator decides whether the lease goes on, and what else to refund.
-  partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
+  partly_refunded: 'order {order_id}: {amount} of {platform_order} was refunded; decide whether its lease continues',
   cancelled_delivered:
-    'payment {platform_order} of order {order_id} was cancelled on the platform, and not all of its money was given back; refund the rest, or let the lease go on',
+    'payment {platform_order} for order {order_id} was cancelled on the platform but not fully refunded; refund the rest, or let the lease continue',
   renewals_unserved:
-    'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid and not refunded',
+    'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid but not refunded',
   dispute_won:
-    'the dispute about {platform_order} was won: the money is back, and the lease of order {order_id} has ended',
+    'you won the dispute about {platform_order}; the money is back, but the lease of order {order_id} has ended',
   refund_failed:
-    'order {order_id}: a refund of {platform_order} failed on the platform, {amount} of it was not given back after all; refund it again, or reopen the order where its lease has ended'
+    'order {order_id}: a refund of {platform_order} failed on the platform, so {amount} did not go back; refund it again, or reopen the order'
 } as const
 export type AttentionOutcome = keyof typeof ATTENTION
 
 export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   unreadable: '事件的格式与预期不符',
-  inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}，或已中止其争议。请在平台上查看',
+  inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}，或已结束其争议。请在平台上查看',
   refund_doubtful:
     '{platform_order}（订单 {order_id}）有 {amount} 记为已退还，但平台上的状态为 {status}。请在平台上核对',
   refunded_twice:

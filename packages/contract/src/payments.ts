@@ -142,7 +142,7 @@ const P = '/api/payments/inbox'
 
 export const payments = {
   inbox: route('GET', `${P}/`, {
-    summary: "The platform's events about money, with what came of each",
+    summary: 'Payment events from the platform, with their outcomes',
     access: 'admin',
     permission: 'payments.view',
     query: listQuery({
@@ -157,7 +157,7 @@ export const payments = {
     reply: page(InboxEntry)
   }),
   inboxEntry: route('GET', `${P}/:id/`, {
-    summary: 'One event with the lines of the platform’s order and what was missing',
+    summary: 'One payment event, with the lines of the platform order and what was missing',
     access: 'admin',
     permission: 'payments.view',
     params: IdParams,
@@ -172,7 +172,7 @@ export const payments = {
     reply: page(Payment)
   }),
   ofOrder: route('GET', '/api/orders/order_list/:id/payments/', {
-    summary: 'What was paid for an order, and what of it was given back',
+    summary: 'Payments and refunds of an order',
     access: 'admin',
     permission: 'payments.view',
     params: IdParams,
@@ -180,7 +180,7 @@ export const payments = {
     reply: page(OrderPayment)
   }),
   plan: route('GET', `${P}/:id/plan/`, {
-    summary: 'What a decision about this payment would do now; refused where the decision would be',
+    summary: 'Preview a decision about this payment; refused where the decision would be',
     access: 'admin',
     permission: 'payments.change',
     params: IdParams,
@@ -188,7 +188,7 @@ export const payments = {
     reply: DecisionPlan
   }),
   apply: route('POST', `${P}/:id/apply/`, {
-    summary: 'Settle this payment on an order, as if it named it: its purchase, or a renewal where it runs',
+    summary: 'Apply this payment to an order, as its purchase or a renewal',
     access: 'admin',
     permission: 'payments.change',
     params: IdParams,
@@ -196,7 +196,7 @@ export const payments = {
     reply: Done
   }),
   markRefunded: route('POST', `${P}/:id/refunded/`, {
-    summary: 'Note that the money of this payment was given back',
+    summary: 'Mark this payment as refunded',
     access: 'admin',
     permission: 'payments.change',
     params: IdParams,
@@ -204,7 +204,7 @@ export const payments = {
     reply: Done
   }),
   refundPlan: route('GET', `${P}/:id/refund/`, {
-    summary: "How much a refund of this event's payment would give back, and what it would end",
+    summary: "Preview a refund of this event's payment",
     access: 'admin',
     permission: 'payments.change',
     params: IdParams,
@@ -212,7 +212,7 @@ export const payments = {
     reply: RefundPlan
   }),
   refund: route('POST', `${P}/:id/refund/`, {
-    summary: "Give the money of this event's payment back on the platform, all or a part",
+    summary: "Refund this event's payment on the platform, in full or in part",
     access: 'admin',
     permission: 'payments.change',
     needsConfirmation: LARGE_REFUND,
@@ -221,7 +221,7 @@ export const payments = {
     reply: z.object({ amount: Money, platform_order: z.string(), by_hand: RefundPlan.shape.by_hand })
   }),
   ignore: route('POST', `${P}/:id/ignore/`, {
-    summary: 'Close this event without doing anything, with a reason',
+    summary: 'Ignore this event, with a reason',
     access: 'admin',
     permission: 'payments.change',
     params: IdParams,

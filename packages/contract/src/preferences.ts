@@ -18,13 +18,13 @@ const Preference = z
 /** The calls for a user's preferences, a part of `accounts`. */
 export const preferenceRoutes = {
   preferences: route('GET', '/api/users/preferences/:key', {
-    summary: 'What this person keeps under a key: column choices, saved views',
+    summary: 'Your saved columns or views under a key',
     access: 'user',
     params: PreferenceParams,
     reply: z.unknown()
   }),
   savePreferences: route('PUT', '/api/users/preferences/:key', {
-    summary: 'Keep something under a key, instead of what was there',
+    summary: 'Save columns or views under a key, and replace what was there',
     access: 'user',
     params: PreferenceParams,
     body: z.object({ value: Preference }),

@@ -84,14 +84,14 @@ export const SEEN_FROM_PATH = '/api/servers/seen_from/'
 
 export const proofRoutes = {
   proofs: route('GET', '/api/servers/proofs/', {
-    summary: 'Alarms of tried credentials: the newest 100 that wait for somebody, or all tries of a server or an order',
+    summary: 'Proxy mismatches: the newest 100 unacknowledged ones, or all checks of a server or an order',
     access: 'admin',
     permission: 'addresses.view',
     query: z.object({ server_id: Id.optional(), order_id: Id.optional() }),
     reply: z.object({ proofs: z.array(AccessProof) })
   }),
   acknowledgeProof: route('POST', '/api/servers/proofs/:id/acknowledge/', {
-    summary: 'Take notice of credentials that were not as they should be: addresses that were held back are sold again',
+    summary: 'Acknowledge a proxy mismatch; its held addresses are sold again',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -99,8 +99,7 @@ export const proofRoutes = {
     reply: AccessProof
   }),
   seenFrom: route('GET', SEEN_FROM_PATH, {
-    summary:
-      'From which address this call came, signed: the check site that is asked through a proxy before it is handed over',
+    summary: "The caller's address, signed: the check site that tests proxies before delivery",
     access: 'public',
     query: z.object({ mark: z.string().regex(/^[0-9a-f]{32}$/) }),
     reply: z.object({ address: z.string(), signature: z.string() })

@@ -4,7 +4,7 @@ export const provisioningMessages = {
   machine_busy: 'Other changes to this server are taking too long. Try again.',
   no_password: 'Enter the root password or private key in the server form first.',
   ssh_refused: '{host} did not accept the password or key of {username}.',
-  ssh_timeout: '{host}:{port} did not answer within {seconds} s.',
+  ssh_timeout: '{host}:{port} did not respond within {seconds} s.',
   ssh_key_changed:
     'The SSH host key of {host} has changed from {was} to {is}. The console sent nothing to it. If this is the right machine, accept the key in the console.',
   ssh_key_unexpected:
@@ -29,7 +29,7 @@ export const provisioningMessages = {
   runtime_fails: 'The Node runtime does not start on the machine: {output}',
   port_closed:
     'The agent is running, but the console cannot reach {address} ({problem}). Open that port for the console in the firewall.',
-  no_answer: 'The agent does not answer: {problem}. Its log ends with: {log}',
+  no_answer: 'The agent does not respond: {problem}. Its log ends with: {log}',
   foreign_console:
     'The agent belongs to another console: {name} ({owner}). Nothing was changed. Enter its token in the server form, then take it over.',
   older_console:
@@ -49,7 +49,7 @@ export const provisioningMessages = {
   rolled_back: '{problem} The previous program and settings are running again.',
   rollback_failed: '{problem} The previous program and settings could not be restored either: {also}',
   proxy_silent:
-    'Port {port} on the first leased address does not answer, so the server sells nothing. Check that the ranges are routed there and that this console can reach the port. The console tries each minute, and sales resume once a request gets through.',
+    'Port {port} on the first leased address does not respond, so the server sells nothing. Check that the ranges are routed there and that this console can reach the port. The console tries every minute, and sales resume once a request gets through.',
   proxy_not_tried: 'The proxy at {address} could not be tested. Check it yourself.',
   runs_as_service: 'The agent runs as a systemd service.',
   runs_alone: 'The agent runs without systemd. After a reboot, run {command} start.',

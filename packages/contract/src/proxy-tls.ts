@@ -147,14 +147,14 @@ const tls = '/api/servers/servers/:id/proxy_tls'
 
 export const proxyTlsRoutes = {
   proxyTls: route('GET', `${tls}/`, {
-    summary: 'The TLS of a server to proxy clients: what is set, and what came of it',
+    summary: "A server's TLS for proxies: setting and state",
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
     reply: ProxyTls
   }),
   setProxyTls: route('PUT', `${tls}/`, {
-    summary: 'Set the TLS of a server to proxy clients; its agent takes it without a restart',
+    summary: "Set a server's TLS for proxies; its agent applies it without a restart",
     access: 'admin',
     permission: 'servers.change',
     needsConfirmation: { asks: form => form.key !== '' },
@@ -163,7 +163,7 @@ export const proxyTlsRoutes = {
     reply: ProxyTls
   }),
   checkProxyTls: route('POST', `${tls}/check/`, {
-    summary: 'Connect to a proxy of a server by TLS, and say what was seen',
+    summary: "Test a TLS connection to a server's proxy",
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,

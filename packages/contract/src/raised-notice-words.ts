@@ -12,7 +12,7 @@ export const both = (en: [string, string], zh: [string, string]): Both => ({
 const IS_REPAIRED =
   'A server whose new program failed runs the previous one again, if it could be started. No more servers are upgraded until an operator continues the upgrade under Server Manage.'
 const IS_REPAIRED_ZH =
-  '新程序无法服务的服务器会恢复运行之前的程序（如能启动）。除非有人在“服务器管理”中继续，否则不会再升级其他服务器。'
+  '新程序失败的服务器会恢复运行之前的程序（如能启动）。在管理员于“服务器管理”中继续升级之前，不会再升级其他服务器。'
 
 const forwarded = (what: string, zh: string): Both =>
   both(
@@ -22,13 +22,13 @@ const forwarded = (what: string, zh: string): Both =>
     ],
     [
       '来自 {ip} 的访客在 15 分钟内被拒绝',
-      `15 分钟内，由 {ip} 转发的访客${zh} {count} 次。TRUST_PROXY 中没有该代理，因此商店无法判断这是许多访客还是一个伪造地址的访客：目前全部需要等待。\n\n如果它是您的反向代理，请设置 TRUST_PROXY={ip}，并让它把客户端地址写入 X-Forwarded-For。控制台的“运行状况”会显示此类代理。`
+      `15 分钟内，由 {ip} 转发的访客${zh} {count} 次。TRUST_PROXY 中没有该代理，因此本店无法区分这是许多访客，还是一个伪造地址的访客，目前一律拒绝。\n\n如果它是您的反向代理，请设置 TRUST_PROXY={ip}，并让它把客户端地址写入 X-Forwarded-For。控制台的“运行状况”会显示此类代理。`
     ]
   )
 
 const PAYMENT =
   'The platform reported a payment that needs a decision: {reason}.\n\nPlatform order: {order}.\n\nDecide on it under Payments.'
-const PAYMENT_ZH = '平台报告了一笔无法直接交付的付款：{reason}。\n\n平台订单：{order}。\n\n请在“付款”中处理。'
+const PAYMENT_ZH = '平台报告了一笔需要处理的付款：{reason}。\n\n平台订单：{order}。\n\n请在“付款”中处理。'
 const payment = (en: string, zh: string): Both =>
   both(['Payment for platform order {order} needs your attention', en], ['平台订单 {order} 的付款需要处理', zh])
 
@@ -36,11 +36,11 @@ const webhookOff = (why: string, zh: string): Both =>
   both(
     [
       'The webhook endpoint at {host} was turned off',
-      `${why}\n\nThe shop no longer sends events there. The log under Webhooks shows the answers. When the endpoint works again, turn it on there and resend missed events.`
+      `${why}\n\nThe shop no longer sends events there. The log under Webhooks shows the responses. When the endpoint works again, turn it on there and resend missed events.`
     ],
     [
-      '{host} 的 Webhook 端点已关闭',
-      `${zh}\n\n不会再向其发送事件。“Webhook”中的日志显示了返回内容；恢复后，请在那里重新启用并补发错过的事件。`
+      '{host} 的 Webhook 端点已停用',
+      `${zh}\n\n本店不再向其发送事件。“Webhook”中的日志显示了返回内容。端点恢复后，请在那里重新启用并重新发送错过的事件。`
     ]
   )
 
@@ -48,11 +48,11 @@ const rangesRefused = (what: string, zh: string): Both =>
   both(
     [
       'Server {server} refuses its ranges',
-      `The agent of server {server} ({ip}) refused ${what}: {message}\n\nThe shop does not sell these ranges, and orders that need them wait. Other ranges work. The shop retries each minute. Repair the server, or remove the ranges from it.`
+      `The agent of server {server} ({ip}) refused ${what}: {message}\n\nThe shop does not sell these ranges, and orders that need them wait. Other ranges work. The shop retries every minute. Repair the server, or remove the ranges from it.`
     ],
     [
       '服务器 {server} 拒绝了其地址段',
-      `服务器 {server}（{ip}）的代理程序没有接受 ${zh}：{message}\n\n这些地址段不会出售，需要它们的订单会等待；其他地址段正常服务。系统每分钟重试一次。请修复服务器，或从中移除这些地址段。`
+      `服务器 {server}（{ip}）的代理程序没有接受 ${zh}：{message}\n\n这些地址段不会出售，需要它们的订单会等待。其他地址段正常工作。系统每分钟重试一次。请修复服务器，或从中移除这些地址段。`
     ]
   )
 
@@ -69,11 +69,11 @@ export const RAISED_WORDS = {
   order_refused: both(
     [
       'A server refuses proxies of order {order}',
-      'The agent of a server refused the proxies of order {order}: {message}.\n\nThe order under Orders shows the same. Press Deliver there to try again.'
+      'An agent refused the proxies of order {order}: {message}.\n\nTo try again, open the order under Orders and press Deliver.'
     ],
     [
       '服务器拒绝了订单 {order} 的代理',
-      '某台服务器的代理程序拒绝了订单 {order} 应提供的内容：{message}。\n\n“订单”中该行显示相同信息。“交付”会再次询问代理程序。'
+      '代理程序拒绝了订单 {order} 的代理：{message}。\n\n如需重试，请在“订单”中打开该订单并点击“交付”。'
     ]
   ),
   orders_lost: both(
@@ -83,27 +83,27 @@ export const RAISED_WORDS = {
     ],
     [
       '部分订单随服务器 {server} 失去了地址',
-      '服务器 {server} 已被弃用，其部分订单所在的服务器组没有足够的其他地址。\n\n这些订单保留可用的地址，显示缺少的数量，并在有空余时获得其他地址。请为其服务器组添加服务器、将订单移到其他组，或退款。'
+      '服务器 {server} 已被放弃，其部分订单所在的服务器组没有足够的其他地址。\n\n这些订单保留可用的地址，显示缺少的数量，并在有空余时获得其他地址。请为其服务器组添加服务器、将订单移到其他组，或退款。'
     ]
   ),
   order_waits: both(
     [
       'Order {order} is waiting for server {server}',
-      '{count} {count|address|addresses} of order {order} {count|is|are} on server {server}, which does not answer, accepts no changes or refuses the range. Its group has too few other addresses.\n\nThe shop retries each minute. Add addresses to the group, repair the server, or move the order to another group.'
+      '{count} {count|address|addresses} of order {order} {count|is|are} on server {server}, which does not respond, accepts no changes or refuses the range. Its group has too few other addresses.\n\nThe shop retries every minute. Add addresses to the group, repair the server, or move the order to another group.'
     ],
     [
       '订单 {order} 正在等待服务器 {server}',
-      '订单 {order} 的 {count} 个地址位于服务器 {server}，该服务器无响应、不接受更改或拒绝其地址段，且该组没有足够的其他地址。\n\n系统每分钟重试一次。为该组增加地址、服务器恢复，或将订单移到其他组，均可使其继续。'
+      '订单 {order} 的 {count} 个地址位于服务器 {server}，该服务器无响应、不接受更改或拒绝其地址段，且该组没有足够的其他地址。\n\n系统每分钟重试一次。请为该组添加地址、修复服务器，或将订单移到其他组。'
     ]
   ),
   inventory: both(
     [
-      'The inventory is inconsistent',
-      'The nightly audit found {leased} {leased|address|addresses} leased twice under one access rule, and {differences} derived {differences|row that does|rows that do} not match the leases.\n\nPause the affected servers until you know the cause. docs/INVENTORY.md describes how to check.'
+      'The stock data is inconsistent',
+      'The nightly check found {leased} {leased|address|addresses} leased twice under one access rule. {differences} derived {differences|row does|rows do} not match the leases.\n\nPause the affected servers until you know the cause. docs/INVENTORY.md describes how to check.'
     ],
     [
-      '库存不一致',
-      '每晚的核对发现有 {leased} 个地址在同一访问规则下被租出两次，另有 {differences} 条派生数据与租约不符。\n\n在查明原因之前，请停止出售相关服务器的地址：docs/INVENTORY.md 说明了如何检查。'
+      '库存数据不一致',
+      '每晚的核对发现有 {leased} 个地址在同一访问规则下被租出两次，另有 {differences} 条派生数据与租用记录不符。\n\n在查明原因之前，请暂停相关服务器。docs/INVENTORY.md 说明了如何检查。'
     ]
   ),
   payment: payment(PAYMENT, PAYMENT_ZH),
@@ -116,14 +116,14 @@ export const RAISED_WORDS = {
       'Payment event {event} needs your attention',
       'The shop could not process a payment event from the platform: {reason}\n\nEvent: {event}.\n\nDecide on it under Payments.'
     ],
-    ['付款事件 {event} 需要处理', '平台关于某订单款项的通知无法处理：{reason}\n\n事件：{event}。\n\n请在“付款”中处理。']
+    ['付款事件 {event} 需要处理', '本店无法处理平台的付款事件：{reason}\n\n事件：{event}。\n\n请在“付款”中处理。']
   ),
   foreign_webhooks: foreignWebhooks(
     "This shop's own webhooks work, and the others were not changed. Give each installation its own keys, or take over the webhooks under Health in the console.",
     '本店自己的 Webhook 有效，其他的未作改动。请为每个安装使用各自的密钥，或在控制台的“运行状况”中接管这些 Webhook。'
   ),
   foreign_webhooks_only: foreignWebhooks(
-    'This shop has no webhooks, so it learns of payments late. If the other installation is no longer used, take over its webhooks under Health in the console. Otherwise, give one of them its own keys.',
+    'This shop has no webhooks, so it learns about payments late. If the other installation is no longer used, take over its webhooks under Health in the console. Otherwise, give one of them its own keys.',
     '本店没有注册任何 Webhook，因此无法立即得知付款。如果另一个安装已停用，请打开控制台的“运行状况”并接管其 Webhook；否则请为其中一个使用各自的密钥。'
   ),
   dispute: both(
@@ -133,13 +133,13 @@ export const RAISED_WORDS = {
     ],
     [
       '付款 {payment} 发生争议',
-      '买家的银行从付款 {payment}（订单 {order}）中收回了 {money}。\n\n银行设有期限：请在期限前于平台上回应争议。'
+      '买家的银行从付款 {payment}（订单 {order}）中收回了 {money}。\n\n请在银行规定的期限前，在平台上回应争议。'
     ]
   ),
   bought_code: both(
     [
       'A code that {user} bought with coins does not work',
-      '{user} spent {coins} {coins|coin|coins} on a code of {amount}, and the platform refused it or has another discount under it.\n\nPromo codes shows the reason. Remove the cause and create the code on the platform, or delete it and give the coins back.'
+      '{user} spent {coins} {coins|coin|coins} on a code of {amount}. The platform refused it, or has another discount with the same code.\n\nPromo codes shows the reason. Fix it and create the code on the platform, or delete the code and return the coins.'
     ],
     [
       '{user} 用金币兑换的优惠码无法使用',
@@ -147,14 +147,14 @@ export const RAISED_WORDS = {
     ]
   ),
   webhook_gone: webhookOff(
-    'It answered 410 (Gone), which means that it wants no more events.',
+    'It answered 410 (Gone), which means that it accepts no more events.',
     '它返回 410（Gone），表示不再接收事件。'
   ),
   webhook_failing: webhookOff('Every attempt has failed since {since}.', '自 {since} 起每次尝试都失败。'),
   security_events: both(
     [
       'Failed logins or refused calls in the console',
-      '{count} logins, second factors or calls were refused within an hour, the last of {user}. Someone may be guessing a password, or trying what their role does not allow.\n\nThe audit log shows them with the filter Kind: Security.'
+      '{count} logins, second factors or calls were refused within 1 hour, the last one for {user}. Someone may be guessing a password, or trying something that their role does not allow.\n\nThe audit log shows them with the filter Kind: Security.'
     ],
     [
       '控制台出现多次登录失败或被拒绝的操作',
@@ -169,11 +169,11 @@ export const RAISED_WORDS = {
   changes_failing: both(
     [
       'Server {server} accepts no changes',
-      'The agent of server {server} ({ip}) answers its health check, but has accepted no changes since {since}.\n\n{message}\n\nIts current proxies keep working. It sells nothing until a change succeeds, and new orders get addresses on other servers.'
+      'The agent on server {server} ({ip}) passes its health check, but has accepted no changes since {since}.\n\n{message}\n\nIts current proxies keep working. It sells nothing until a change succeeds, and new orders get addresses on other servers.'
     ],
     [
       '服务器 {server} 不接受更改',
-      '服务器 {server}（{ip}）的代理程序能响应健康检查，但自 {since} 起发送给它的内容均失败。\n\n{message}\n\n已提供的服务不受影响。在更改送达之前不会出售其地址，新订单会使用其他服务器的地址。'
+      '服务器 {server}（{ip}）的代理程序通过了健康检查，但自 {since} 起没有接受任何更改。\n\n{message}\n\n现有代理不受影响。在更改成功之前，该服务器不会销售，新订单会使用其他服务器的地址。'
     ]
   ),
   upgrade_failed: both(
@@ -191,7 +191,7 @@ export const RAISED_WORDS = {
     ],
     [
       '服务器 {server}：修复等待您的批准',
-      '服务器 {server}（{ip}）的代理程序收到过本控制台不知道的内容，例如数据库从备份恢复之后，或其副本在别处运行。\n\n目前不会向其发送任何内容。修复将删除 {removed} 个用户、更改 {changed} 个，并移除 {ranges} 个地址段。请在“服务器管理”中查看列表，确认无误后批准。'
+      '服务器 {server}（{ip}）的代理程序有本控制台不知道的数据。数据库从备份恢复后，或控制台的副本在别处运行时，会出现这种情况。\n\n控制台不会向其发送任何内容。修复将移除 {removed} 个用户、更改 {changed} 个，并移除 {ranges} 个地址段。请在“服务器管理”中查看列表，确认无误后批准。'
     ]
   ),
   removals_wait: both(
@@ -200,8 +200,8 @@ export const RAISED_WORDS = {
       'The agent of server {server} ({ip}) has {users} {users|user|users}, and the console does not know {count} of them.\n\nThat is too many to remove automatically. Check the server under Server Manage, and approve the removal if it is correct.'
     ],
     [
-      '服务器 {server}：{count} 个用户等待删除',
-      '服务器 {server}（{ip}）的代理程序有 {users} 个用户，其中 {count} 个不为控制台所知。\n\n数量较多，不会自动删除。请在“服务器管理”中检查该服务器，确认无误后批准删除。'
+      '服务器 {server}：{count} 个用户的移除需要您批准',
+      '服务器 {server}（{ip}）的代理程序有 {users} 个用户，其中 {count} 个不为控制台所知。\n\n数量过多，不会自动移除。请在“服务器管理”中检查该服务器，确认无误后批准移除。'
     ]
   )
 } as const satisfies Record<string, Both>

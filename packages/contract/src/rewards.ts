@@ -147,7 +147,7 @@ const platformFilter = { platform_state: z.enum(CODE_STATES).optional() }
 
 export const rewards = {
   coupons: route('GET', `${R}/coupon_code/`, {
-    summary: 'Promo codes: an administrator sees all, a user the own ones',
+    summary: 'Your promo codes, or all promo codes for operators',
     access: 'user',
     exports: 'coupon',
     permission: 'rewards.view',
@@ -195,7 +195,7 @@ export const rewards = {
     reply: GiftCard
   }),
   createGiftCards: route('POST', `${R}/gift_cards/`, {
-    summary: 'Add several gift cards with codes of the shop’s making',
+    summary: 'Add several gift cards with generated codes',
     access: 'admin',
     permission: 'rewards.change',
     body: GiftCardsForm,
@@ -217,7 +217,7 @@ export const rewards = {
     reply: Done
   }),
   exchangeList: route('GET', `${R}/gift_card/base-info/`, {
-    summary: 'What coins can be exchanged for',
+    summary: 'Rewards for coins',
     access: 'user',
     reply: z.array(z.object({ mount: Money, point: z.number() }))
   }),
@@ -236,7 +236,7 @@ export const rewards = {
     reply: page(LevelCode)
   }),
   levelDiscount: route('GET', `${R}/level_discount/`, {
-    summary: "What one's level takes off an order at the checkout, where the platform has its code",
+    summary: 'Your level discount at the checkout, if the platform has its code',
     access: 'user',
     reply: LevelDiscount.nullable()
   }),
@@ -270,7 +270,7 @@ export const rewards = {
     reply: z.object({ status: z.literal('queued') })
   }),
   pointRecords: route('GET', `${R}/point_record/`, {
-    summary: "The user's points history",
+    summary: 'Your points history',
     access: 'user',
     query: listQuery({ sort: ['id'] }),
     reply: page(PointRecord)
@@ -284,7 +284,7 @@ export const rewards = {
     reply: page(PointRecord)
   }),
   botWebhook: route('POST', '/api/users/bot_webhook', {
-    summary: 'Signed report of the chat bot: messages that earn points',
+    summary: 'Report chat messages that earn coins; signed by the chat bot',
     access: 'public',
     body: z.object({
       event_id: text(message('needs_event_id'), 128),

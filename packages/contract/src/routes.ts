@@ -26,7 +26,7 @@ import { webhooks } from './webhooks.ts'
  */
 export const changes = {
   feed: route('GET', '/api/events', {
-    summary: 'What changes, as server-sent events',
+    summary: 'Changes, as server-sent events',
     access: 'user',
     reply: z.string(),
     raw: 'text/event-stream'

@@ -28,36 +28,36 @@ const P = '/api/users/second_factor'
  */
 export const secondFactor = {
   secondFactorLogin: route('POST', '/api/auth/second_factor', {
-    summary: 'The second step of a log-in, by its ticket: 5 minutes, one success, 5 tries',
+    summary: 'Complete the second step of a login; its ticket lasts 5 minutes and 5 attempts',
     access: 'public',
     body: SecondFactorLogin,
     reply: CurrentUser
   }),
   secondFactorLoginOptions: route('POST', '/api/auth/second_factor/options', {
-    summary: 'A challenge for a passkey as the second step of a log-in',
+    summary: 'Passkey challenge for the second step of a login',
     access: 'public',
     body: SecondFactorTicket,
     reply: PasskeyRequest
   }),
   passkeyLoginOptions: route('POST', '/api/auth/passkey/options', {
-    summary: 'A challenge to log in by a passkey alone',
+    summary: 'Passkey challenge for a login with a passkey alone',
     access: 'public',
     reply: z.object({ ticket: z.string(), passkey: PasskeyRequest })
   }),
   passkeyLogin: route('POST', '/api/auth/passkey', {
-    summary: 'Log in by a passkey alone, which has checked its owner',
+    summary: 'Log in with a passkey alone',
     access: 'public',
     body: PasskeyLogin,
     reply: CurrentUser
   }),
   secondFactors: route('GET', `${P}/`, {
-    summary: 'The own second factors',
+    summary: 'Your second factors',
     access: 'user',
     beforeSecondFactor: true,
     reply: SecondFactors
   }),
   beginSecondFactor: route('POST', `${P}/`, {
-    summary: 'Begin to add a second factor; nothing changes before it is confirmed',
+    summary: 'Start adding a second factor; nothing changes until you confirm it',
     access: 'user',
     beforeSecondFactor: true,
     body: SecondFactorForm,
@@ -68,7 +68,7 @@ export const secondFactor = {
     })
   }),
   confirmSecondFactor: route('POST', `${P}/confirm`, {
-    summary: 'Add the second factor that was begun: its first code, or the new passkey',
+    summary: 'Confirm the new second factor with its first code or the passkey',
     access: 'user',
     beforeSecondFactor: true,
     body: SecondFactorConfirmForm,
@@ -79,31 +79,31 @@ export const secondFactor = {
     })
   }),
   renameSecondFactor: route('PUT', `${P}/`, {
-    summary: 'Rename one of the own second factors',
+    summary: 'Rename one of your second factors',
     access: 'user',
     body: SecondFactorRename,
     reply: Done
   }),
   removeSecondFactor: route('DELETE', `${P}/`, {
-    summary: 'Remove one of the own second factors; with the last one the recovery codes end',
+    summary: 'Remove one of your second factors; with the last one, your recovery codes end',
     access: 'user',
     body: SecondFactorRemoval,
     reply: Done
   }),
   newRecoveryCodes: route('POST', `${P}/recovery_codes`, {
-    summary: 'Ten new recovery codes, shown this once; the former ones end',
+    summary: 'Generate 10 new recovery codes, shown only once; the previous ones end',
     access: 'user',
     body: z.object(confirmation).refine(isConfirmed, unconfirmed),
     reply: z.object({ recovery_codes: z.array(z.string()) })
   }),
   secondFactorOptions: route('POST', `${P}/options`, {
-    summary: 'A challenge by which a passkey of the account confirms a call instead of the password',
+    summary: 'Passkey challenge to confirm a call without the password',
     access: 'user',
     beforeSecondFactor: true,
     reply: PasskeyRequest
   }),
   confirmSession: route('POST', '/api/users/confirm', {
-    summary: 'Confirm a session for what asks for it: the password, and where the operator has one, a second factor',
+    summary: 'Confirm a session with your password and, if you have one, a second factor',
     access: 'admin',
     permission: 'console.use',
     sessionOnly: true,
@@ -111,7 +111,7 @@ export const secondFactor = {
     reply: Done
   }),
   resetSecondFactor: route('POST', '/api/users/u/:id/reset_second_factor/', {
-    summary: "Remove another user's second factors and recovery codes after a lost device; its sessions end",
+    summary: "Reset a user's second factors and recovery codes after a lost device; ends their sessions",
     access: 'admin',
     permission: 'operators.change',
     needsConfirmation: true,

@@ -11,7 +11,7 @@ export const serverTroubles = {
   older_console:
     'The agent has data that this console does not know, such as after a restored backup. An operator must approve the repair: {removed} {removed|user|users} removed, {changed} changed, {ranges} {ranges|range|ranges} removed.',
   not_served:
-    'No request has passed through the proxy since the last installation. The server sells nothing until one does. The console tries each minute. Check that it can reach the proxy port, or reinstall the agent.',
+    'No request has passed through the proxy since the last installation. The server sells nothing until one does. The console tries every minute. Check that it can reach the proxy port, or reinstall the agent.',
   other_port:
     'The agent serves proxies on port {theirs}, but customers see port {ours}. The server sells nothing until they match. If /etc/netlet-agent/local.env sets PROXY_PORT, remove it and restart the agent, or enter port {theirs} in the server form. Otherwise, reinstall the agent.'
 } as const

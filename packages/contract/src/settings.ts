@@ -100,7 +100,7 @@ export type ChatBotStatus = z.infer<typeof ChatBotStatus>
 
 export const chatBotRoutes = {
   chatBot: route('GET', '/api/settings/chat_bot', {
-    summary: 'How the chat bot is doing',
+    summary: 'State of the chat bot',
     access: 'admin',
     permission: 'settings.view',
     reply: ChatBotStatus
@@ -342,14 +342,14 @@ export const settings = {
     reply: LogTail
   }),
   test: route('POST', '/api/settings/test', {
-    summary: 'Try out saved settings: a mail to the caller, the platform, the chat platform, the webhook secret',
+    summary: 'Test saved settings: an email to you, the platform, the chat platform or the webhook secret',
     access: 'admin',
     permission: 'settings.change',
     body: SettingTestForm,
     reply: SettingTestResult
   }),
   retention: route('GET', '/api/settings/retention', {
-    summary: 'What is kept how long, and what was found and removed last',
+    summary: 'Retention periods, and what was last deleted',
     access: 'admin',
     permission: 'health.view',
     reply: z.array(RetentionFigures)
@@ -360,7 +360,7 @@ export const settings = {
     reply: z.object({ discord: z.string(), twitter: z.string() })
   }),
   audit: route('GET', '/api/settings/audit_log/', {
-    summary: 'What administrators changed',
+    summary: 'Audit log entries',
     access: 'admin',
     permission: 'audit.view',
     query: auditQuery,

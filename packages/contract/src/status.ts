@@ -172,44 +172,43 @@ const I = '/api/status/incidents'
 
 export const status = {
   page: route('GET', '/api/status/', {
-    summary: 'The state of each location, 90 days of it, and incidents',
+    summary: 'Status of each location over the last 90 days, with incidents',
     access: 'public',
     reply: StatusPage
   }),
   figures: route('GET', '/api/status/figures/', {
-    summary:
-      'Countries, addresses in stock, time of delivery and uptime, measured by the shop itself; up to 30 seconds old',
+    summary: 'Countries, addresses in stock, delivery time and uptime, measured by the shop; up to 30 seconds old',
     access: 'public',
     reply: ShopFigures
   }),
   publicIncident: route('GET', '/api/status/incident/:id/', {
-    summary: 'One incident, however long ago',
+    summary: 'One incident of any age',
     access: 'public',
     params: IdParams,
     reply: PublicIncident
   }),
   subscribe: route('POST', '/api/status/subscribe/', {
     summary:
-      'Ask for mails about incidents; the address gets a link that confirms it. The reply is the same for every address',
+      'Subscribe to incident emails; the address gets a confirmation link. The response is the same for every address',
     access: 'public',
     body: SubscribeForm,
     reply: Done
   }),
   confirm: route('POST', '/api/status/confirm/', {
-    summary: 'Confirm an address by the link that it was mailed',
+    summary: 'Confirm a subscription with the emailed link',
     access: 'public',
     body: z.object({ token: z.string().max(1000) }),
     reply: Done
   }),
   openUnsubscribe: route('GET', '/api/status/unsubscribe/', {
-    summary: "Where a mail's List-Unsubscribe leads a browser: the page that asks first",
+    summary: 'Redirects a browser from List-Unsubscribe to the page that asks first',
     access: 'public',
     query: z.object(token),
     reply: Done,
     raw: 'redirect'
   }),
   unsubscribe: route('POST', '/api/status/unsubscribe/', {
-    summary: 'End the mails about incidents by the link in one of them (RFC 8058), and forget the address',
+    summary: 'Unsubscribe from incident emails by their one-click link (RFC 8058), and delete the address',
     access: 'public',
     bodyLimit: 16 * 1024,
     query: z.object(token),
@@ -217,7 +216,7 @@ export const status = {
     reply: Done
   }),
   incidents: route('GET', `${I}/`, {
-    summary: 'Incidents and planned work, found by title',
+    summary: 'Incidents and planned maintenance; search by title',
     access: 'admin',
     permission: 'incidents.view',
     query: listQuery({ sort: ['id'], filters: { view: z.enum(INCIDENT_VIEWS).optional() } }),
@@ -231,20 +230,20 @@ export const status = {
     reply: Incident
   }),
   subscribers: route('GET', '/api/status/subscribers/', {
-    summary: 'How many confirmed addresses are mailed about incidents',
+    summary: 'Number of confirmed subscribers to incident emails',
     access: 'admin',
     permission: 'incidents.view',
     reply: z.object({ confirmed: z.number() })
   }),
   createIncident: route('POST', `${I}/`, {
-    summary: 'Write an incident or planned work; everybody sees it, and subscribers are mailed',
+    summary: 'Create an incident or maintenance; it is public, and subscribers get an email',
     access: 'admin',
     permission: 'incidents.change',
     body: IncidentForm,
     reply: Incident
   }),
   updateIncident: route('PUT', `${I}/:id/`, {
-    summary: 'Edit an incident without sending mails',
+    summary: 'Edit an incident without emailing subscribers',
     access: 'admin',
     permission: 'incidents.change',
     params: IdParams,
@@ -259,7 +258,7 @@ export const status = {
     reply: Done
   }),
   addUpdate: route('POST', `${I}/:id/updates/`, {
-    summary: 'Say what is new of an incident, or that it has ended; subscribers are mailed. Sent twice it is one',
+    summary: 'Post an update to an incident, or end it; subscribers get an email. A repeated request counts once',
     access: 'admin',
     permission: 'incidents.change',
     params: IdParams,
@@ -267,7 +266,7 @@ export const status = {
     reply: Incident
   }),
   correctUpdate: route('PUT', '/api/status/updates/:id/', {
-    summary: 'Correct the text of an update without sending mails again',
+    summary: "Correct an update's text without emailing subscribers again",
     access: 'admin',
     permission: 'incidents.change',
     params: IdParams,
@@ -275,7 +274,7 @@ export const status = {
     reply: Incident
   }),
   incidentOfOutage: route('POST', '/api/servers/outages/:id/incident/', {
-    summary: 'Write an incident of an outage that was seen: its credit names it',
+    summary: 'Create an incident for an outage; credit emails mention it',
     access: 'admin',
     permission: 'incidents.change',
     params: IdParams,
@@ -283,7 +282,7 @@ export const status = {
     reply: Incident
   }),
   nameIncident: route('POST', '/api/servers/outages/:id/name_incident/', {
-    summary: 'Say which incident an outage was; customers who are credited for it are told',
+    summary: 'Link an outage to an incident; credit emails mention it',
     access: 'admin',
     permission: 'incidents.change',
     params: IdParams,

@@ -126,7 +126,7 @@ export const support = {
     reply: Done
   }),
   restoreFaq: route('POST', `${T}/fqa/:id/restore/`, {
-    summary: 'Bring back a question that was deleted, as it was',
+    summary: 'Restore a deleted question',
     access: 'admin',
     permission: 'tickets.change',
     params: IdParams,
@@ -147,7 +147,7 @@ export const support = {
     reply: page(Ticket)
   }),
   userTickets: route('GET', '/api/users/u/:id/tickets/', {
-    summary: "Tickets that were sent with a user's e-mail address",
+    summary: "Tickets from a user's email address",
     access: 'admin',
     permission: 'users.view',
     params: IdParams,
@@ -162,7 +162,7 @@ export const support = {
     reply: Ticket
   }),
   answerTicket: route('POST', `${T}/ticket/:id/answer/`, {
-    summary: 'Answer a ticket by mail, once; the answer is kept',
+    summary: 'Reply to a ticket by email, once; the reply is kept',
     access: 'admin',
     permission: 'tickets.change',
     params: IdParams,
@@ -170,7 +170,7 @@ export const support = {
     reply: Ticket
   }),
   closeTicket: route('POST', `${T}/ticket/:id/close/`, {
-    summary: 'Close a ticket that needs no further work',
+    summary: 'Close a ticket',
     access: 'admin',
     permission: 'tickets.change',
     params: IdParams,
@@ -178,7 +178,7 @@ export const support = {
     reply: ChangedTicket
   }),
   reopenTicket: route('POST', `${T}/ticket/:id/reopen/`, {
-    summary: 'Open a closed ticket again',
+    summary: 'Reopen a closed ticket',
     access: 'admin',
     permission: 'tickets.change',
     params: IdParams,

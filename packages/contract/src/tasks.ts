@@ -69,34 +69,34 @@ const T = '/api/settings/tasks'
 
 export const taskRoutes = {
   tasks: route('GET', `${T}/`, {
-    summary: 'Schedules with their next and last run, and queues with what waits in them',
+    summary: 'Schedules with next and last runs, and queues with waiting jobs',
     access: 'admin',
     permission: 'tasks.view',
     reply: Tasks
   }),
   runNow: route('POST', `${T}/run/`, {
-    summary: 'Run now what else runs by itself; one that waits already is not asked for twice',
+    summary: 'Run a scheduled task now; a waiting one is not queued twice',
     access: 'admin',
     permission: 'tasks.change',
     body: z.object({ queue: QueueName }),
     reply: z.object({ asked: z.boolean() })
   }),
   deadLetters: route('GET', `${T}/dead_letters/`, {
-    summary: 'Jobs that failed as often as they may, latest first',
+    summary: 'Jobs that used all their attempts, latest first',
     access: 'admin',
     permission: 'tasks.view',
     query: DeadLetterQuery,
     reply: z.object({ data: z.array(DeadLetter), more: z.boolean() })
   }),
   retryDeadLetters: route('POST', `${T}/dead_letters/retry/`, {
-    summary: 'Run jobs again that failed permanently; jobs that no longer exist are skipped',
+    summary: 'Retry failed jobs; skips jobs that no longer exist',
     access: 'admin',
     permission: 'tasks.change',
     body: DeadLetterIds,
     reply: z.object({ done: z.number() })
   }),
   discardDeadLetters: route('POST', `${T}/dead_letters/discard/`, {
-    summary: 'Delete jobs that failed permanently; jobs that no longer exist are skipped',
+    summary: 'Discard failed jobs; skips jobs that no longer exist',
     access: 'admin',
     permission: 'tasks.change',
     body: DeadLetterIds,

@@ -140,56 +140,56 @@ const settings = '/api/servers/servers/:id/agent_settings'
 
 export const upgrades = {
   upgrades: route('GET', `${U}/`, {
-    summary: 'Upgrades of servers, newest first',
+    summary: 'Server upgrades, newest first',
     access: 'admin',
     permission: 'servers.view',
     query: listQuery({ sort: ['id'] }),
     reply: page(Upgrade)
   }),
   upgradeServers: route('GET', `${U}/:id/servers/`, {
-    summary: 'What became of each server of an upgrade, in its order',
+    summary: 'Results of an upgrade, server by server',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
     reply: z.array(UpgradeServer)
   }),
   planUpgrade: route('POST', `${U}/plan/`, {
-    summary: 'Which servers an upgrade would be of, and which are left out and why; nothing changes',
+    summary: 'Preview an upgrade: its servers, and those left out with reasons; nothing changes',
     access: 'admin',
     permission: 'servers.change',
     body: z.object({ selection: BulkSelection }),
     reply: UpgradePlan
   }),
   startUpgrade: route('POST', `${U}/`, {
-    summary: 'Upgrade servers: one, then two at once, then more; it stops at the first that fails',
+    summary: 'Upgrade servers: one, then two at once, then more; stops at the first failure',
     access: 'admin',
     permission: 'servers.change',
     body: UpgradeForm,
     reply: Upgrade
   }),
   continueUpgrade: route('POST', `${U}/:id/continue/`, {
-    summary: 'Go on with an upgrade that stopped, without the servers that failed',
+    summary: 'Continue a stopped upgrade without the failed servers',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
     reply: Upgrade
   }),
   endUpgrade: route('POST', `${U}/:id/end/`, {
-    summary: 'Begin no further server of an upgrade; those under way are finished',
+    summary: 'End an upgrade; servers in progress finish',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
     reply: Upgrade
   }),
   agentSettings: route('GET', `${settings}/`, {
-    summary: "Settings of a server's agent that differ from what they are by themselves",
+    summary: 'Agent settings of a server that differ from the defaults',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,
     reply: AgentSettings
   }),
   planAgentSettings: route('POST', `${settings}/plan/`, {
-    summary: "What saving settings of a server's agent would do; nothing changes",
+    summary: 'Preview saving agent settings; nothing changes',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -197,7 +197,7 @@ export const upgrades = {
     reply: AgentSettingsPlan
   }),
   setAgentSettings: route('PUT', `${settings}/`, {
-    summary: "Set what a server's agent is to be set to, and write it there where asked",
+    summary: 'Save agent settings, and optionally apply them to the server',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,

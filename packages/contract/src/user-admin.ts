@@ -60,21 +60,21 @@ const U = '/api/users/u'
 /** Administrators' calls about one user, a part of `accounts`. */
 export const userAdminRoutes = {
   userSessions: route('GET', `${U}/:id/sessions/`, {
-    summary: 'Where a user is signed in, last used first, at most a hundred',
+    summary: "A user's sessions, by last use; at most 100",
     access: 'admin',
     permission: 'users.view',
     params: IdParams,
     reply: z.array(OwnSession)
   }),
   endUserSession: route('DELETE', `${U}/sessions/:id/`, {
-    summary: "End one session of anybody's",
+    summary: "End any user's session",
     access: 'admin',
     permission: 'users.change',
     params: IdParams,
     reply: Done
   }),
   endUserSessions: route('POST', `${U}/:id/end_sessions/`, {
-    summary: 'End all sessions of a user; administrators keep the one that they ask with',
+    summary: 'End all sessions of a user, except your own current one',
     access: 'admin',
     permission: 'users.change',
     params: IdParams,
@@ -82,14 +82,14 @@ export const userAdminRoutes = {
     reply: Done
   }),
   userApiKeys: route('GET', `${U}/:id/api_keys/`, {
-    summary: "A user's API keys with those that have ended, newest first, at most a hundred",
+    summary: "A user's API keys, including ended ones, newest first; at most 100",
     access: 'admin',
     permission: 'users.view',
     params: IdParams,
     reply: z.array(UserApiKey)
   }),
   userLogins: route('GET', `${U}/:id/logins/`, {
-    summary: 'When and from where a user logged in',
+    summary: "A user's logins, with time and place",
     access: 'admin',
     permission: 'users.view',
     params: IdParams,

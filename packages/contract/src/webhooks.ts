@@ -184,7 +184,7 @@ export const webhooks = {
     reply: Done
   }),
   allEndpoints: route('GET', `${all}/endpoints/`, {
-    summary: "Webhook endpoints: the operators' own, customers', or those of one",
+    summary: 'Webhook endpoints of operators, of all customers, or of one customer',
     access: 'admin',
     permission: 'webhooks.view',
     query: listQuery({
@@ -194,7 +194,7 @@ export const webhooks = {
     reply: page(WebhookEndpoint)
   }),
   createOperatorEndpoint: route('POST', `${all}/endpoints/`, {
-    summary: 'Add a webhook endpoint of the operators; its secret is shown this once',
+    summary: "Add an operators' webhook endpoint; its secret is shown only once",
     access: 'admin',
     permission: 'webhooks.change',
     needsConfirmation: true,
@@ -217,7 +217,7 @@ export const webhooks = {
     reply: Done
   }),
   rotateOperatorSecret: route('POST', `${all}/endpoints/:id/rotate_secret/`, {
-    summary: "Make a new secret for an operators' webhook endpoint, shown this once",
+    summary: "Rotate the secret of an operators' webhook endpoint, shown only once",
     access: 'admin',
     permission: 'webhooks.change',
     needsConfirmation: true,
@@ -234,21 +234,21 @@ export const webhooks = {
     reply: Queued
   }),
   allDeliveries: route('GET', `${all}/deliveries/`, {
-    summary: 'What was sent to webhook endpoints, and what waits',
+    summary: 'Webhook deliveries, sent and waiting',
     access: 'admin',
     permission: 'webhooks.view',
     query: listQuery({ sort: ['id'], filters: { ...filters, user_id: Id.optional() } }),
     reply: page(WebhookDelivery)
   }),
   anyDelivery: route('GET', `${all}/deliveries/:id/`, {
-    summary: 'One delivery of any endpoint with its body and its attempts',
+    summary: 'One delivery of any endpoint, with its body and attempts',
     access: 'admin',
     permission: 'webhooks.view',
     params: IdParams,
     reply: WebhookDeliveryDetail
   }),
   resendAny: route('POST', `${all}/deliveries/:id/resend/`, {
-    summary: 'Send an event again to any endpoint; its id stays the same',
+    summary: 'Resend an event to any endpoint; its ID stays the same',
     access: 'admin',
     permission: 'webhooks.change',
     params: IdParams,

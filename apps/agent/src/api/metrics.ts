@@ -61,13 +61,13 @@ export function metricsText(measured: Measured): string {
     ...family(
       `${prefix}program_started_seconds`,
       'gauge',
-      'When the process began to serve (Unix time).',
+      'Time when the process started to serve (Unix time).',
       one(Date.parse(program.program_started_at) / 1000)
     ),
     ...family(
       `${prefix}certificate_end_seconds`,
       'gauge',
-      'When the certificate ends that is shown at a port (Unix time).',
+      'Expiry of the certificate at a port (Unix time).',
       (['api', 'proxy'] as const).flatMap(port => {
         const ends = measured.certificates[port]
         return ends === null ? [] : [{ labels: { port }, value: Date.parse(ends) / 1000 }]
@@ -76,7 +76,7 @@ export function metricsText(measured: Measured): string {
     ...family(
       `${prefix}draining_connections`,
       'gauge',
-      'Open connections of processes that were taken over from.',
+      'Open connections of replaced processes.',
       program.draining.map(({ version, pid, connections }) => ({
         labels: { version, pid: String(pid) },
         value: connections
@@ -87,18 +87,18 @@ export function metricsText(measured: Measured): string {
     ...family(
       `${prefix}faults_total`,
       'counter',
-      'Errors of the agent itself, each of which ended one connection.',
+      'Internal errors of the agent, each of which ended one connection.',
       one(plane.faults)
     ),
     ...family(
       `${prefix}requests_total`,
       'counter',
-      'Requests and tunnels that ended well.',
+      'Requests and tunnels that succeeded.',
       one(plane.outcomes['ok'] ?? 0)
     ),
     ...family(`${prefix}refusals_total`, 'counter', 'Requests refused, by reason.', counted('reason')),
     ...family(`${prefix}errors_total`, 'counter', 'Requests that failed, by kind.', counted('kind')),
-    ...family(`${prefix}bytes_total`, 'counter', 'Bytes of clients, by direction.', [
+    ...family(`${prefix}bytes_total`, 'counter', 'Client bytes, by direction.', [
       { labels: { direction: 'up' }, value: load.up },
       { labels: { direction: 'down' }, value: load.down }
     ]),
@@ -109,7 +109,7 @@ export function metricsText(measured: Measured): string {
       'Local ports of a leased address for one target.',
       one(measured.portsPerAddress)
     ),
-    ...family(`${prefix}loop_delay_seconds`, 'gauge', 'How late the event loop was in the last seconds.', quantiles),
+    ...family(`${prefix}loop_delay_seconds`, 'gauge', 'Delay of the event loop in the last seconds.', quantiles),
     ...family(
       `${prefix}handles_used`,
       'gauge',
@@ -119,28 +119,28 @@ export function metricsText(measured: Measured): string {
     ...family(
       `${prefix}handles_limit`,
       'gauge',
-      'File handles that a process may have.',
+      'Maximum number of file handles per process.',
       each(({ handles }) => handles.limit)
     ),
-    ...family(`${prefix}dns_lookups_total`, 'counter', 'Questions to name servers.', one(plane.dns.lookups)),
-    ...family(`${prefix}dns_failures_total`, 'counter', 'Questions without a usable answer.', one(plane.dns.failures)),
+    ...family(`${prefix}dns_lookups_total`, 'counter', 'DNS queries.', one(plane.dns.lookups)),
     ...family(
-      `${prefix}dns_failing`,
-      'gauge',
-      'Processes whose own questions name servers do not answer.',
-      one(plane.dns.failing)
+      `${prefix}dns_failures_total`,
+      'counter',
+      'DNS queries without a usable answer.',
+      one(plane.dns.failures)
     ),
+    ...family(`${prefix}dns_failing`, 'gauge', 'Processes whose DNS queries get no answer.', one(plane.dns.failing)),
     ...family(
       `${prefix}dns_seconds_total`,
       'counter',
-      'Time that name servers took.',
+      'Duration of DNS queries.',
       one(seconds(plane.dns.milliseconds))
     ),
     ...family(`${prefix}users`, 'gauge', 'Proxy users.', one(measured.users)),
     ...family(`${prefix}prefixes`, 'gauge', 'Address ranges of the server.', one(measured.prefixes)),
     ...family(`${prefix}journal_bytes`, 'gauge', 'Size of the state on disk.', one(measured.journalBytes)),
-    ...family(`${prefix}workers`, 'gauge', 'Workers that serve.', one(workers.now)),
-    ...family(`${prefix}workers_wanted`, 'gauge', 'Workers that there should be.', one(workers.wanted)),
+    ...family(`${prefix}workers`, 'gauge', 'Running workers.', one(workers.now)),
+    ...family(`${prefix}workers_wanted`, 'gauge', 'Configured workers.', one(workers.wanted)),
     ...family(`${prefix}worker_restarts_total`, 'counter', 'Workers that ended and were replaced.', one(restarts))
   ]
   return `${lines.join('\n')}\n`

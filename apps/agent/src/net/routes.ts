@@ -163,7 +163,7 @@ const withoutAnyIp = (prefix: Prefix): AgentRoute =>
     : {
         prefix: prefix.text,
         local: false,
-        command: 'Add each address to an interface: this system has no AnyIP.'
+        command: 'This system has no AnyIP. Add each address to an interface.'
       }
 
 /** The kernel answers neighbour solicitations only for addresses of interfaces, not for a local route. */

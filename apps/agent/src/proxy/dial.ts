@@ -26,9 +26,9 @@ const faults: Record<DialFault, { status: 502 | 503 | 504; text: string }> = {
   'dns-timeout': { status: 504, text: 'The name did not resolve in time' },
   refused: { status: 502, text: 'The target refused the connection' },
   unreachable: { status: 502, text: 'The target cannot be reached' },
-  'connect-timeout': { status: 504, text: 'The target did not answer in time' },
-  'no-egress': { status: 502, text: 'The leased address cannot be used on this server at present' },
-  'too-many-open': { status: 503, text: 'This server has no room for another connection at present' }
+  'connect-timeout': { status: 504, text: 'The target did not respond in time' },
+  'no-egress': { status: 502, text: 'The leased IP cannot be used on this server right now' },
+  'too-many-open': { status: 503, text: 'This server has too many connections right now' }
 }
 const fault = (code: DialFault): Refused => ({ code, ...faults[code] })
 
@@ -42,7 +42,7 @@ export function checkTarget(plane: Plane, lease: Lease, host: string, port: numb
     return { status: 403, code: 'denied-domain', text: `Domain not included in this proxy's plan: ${host}` }
   }
   if (plane.destinations.portDenied(port))
-    return { status: 403, code: 'refused-port', text: `Port ${port} is closed here` }
+    return { status: 403, code: 'refused-port', text: `Port ${port} is closed for proxies` }
   return null
 }
 
@@ -87,7 +87,7 @@ const deniedAddress: Refused = {
 /** Judges a requested or resolved address. */
 export function checkAddress(plane: Plane, lease: Lease, address: Address, port: number): Refused | null {
   if (!plane.destinations.allows(address, port)) {
-    return { status: 403, code: 'refused-range', text: 'This destination cannot be reached through the proxy' }
+    return { status: 403, code: 'refused-range', text: 'This destination is not on the public internet' }
   }
   if (lease.deny.deniesAddress(address) || plane.accessTable.blacklist.deniesAddress(address)) {
     return deniedAddress

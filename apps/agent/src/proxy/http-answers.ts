@@ -6,17 +6,17 @@ import type { RequestHead } from './request-head.ts'
 
 /** What an HTTP client reads if its login or its next connection is refused. */
 export const REFUSALS: Record<LoginFault | TooMany, readonly [status: number, text: string]> = {
-  'no-auth': [407, 'A user and password that hold this address are needed'],
-  'ambiguous-client': [407, 'Several users of this address list this client'],
-  'no-session': [403, 'This user has no sessions: leave out what begins with -session-'],
-  'bad-session': [403, 'The name of a session is 1 to 32 letters, digits and underscores'],
+  'no-auth': [407, 'Enter the username and password of this proxy'],
+  'ambiguous-client': [407, 'Several users of this IP allow this client. Enter the username and password'],
+  'no-session': [403, 'This plan has no sessions. Remove -session-NAME from the username'],
+  'bad-session': [403, 'A session name has 1 to 32 letters, digits or underscores'],
   'too-many-failures': [429, 'Too many wrong passwords from this client'],
   'too-many': [429, 'Too many connections for this user'],
-  'too-many-address': [429, 'Too many connections through this address'],
+  'too-many-address': [429, 'Too many connections through this IP'],
   'too-many-client': [429, 'Too many connections from this client'],
-  'too-fast': [429, 'Too many new connections a second for this user'],
-  'too-fast-address': [429, 'Too many new connections a second through this address'],
-  'too-fast-client': [429, 'Too many new connections a second from this client']
+  'too-fast': [429, 'Too many new connections per second for this user'],
+  'too-fast-address': [429, 'Too many new connections per second through this IP'],
+  'too-fast-client': [429, 'Too many new connections per second from this client']
 }
 
 /** The line of the access log for the present request. */

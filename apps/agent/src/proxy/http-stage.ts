@@ -154,7 +154,8 @@ export class HttpStage implements Stage {
     if (login !== 'ok') return this.#refuse(...REFUSALS[login], login)
     const lease = connection.lease
     if (lease === null) return
-    if (plane.isSpent(lease)) return this.#refuse(403, 'The traffic of this plan is used up', 'quota')
+    if (plane.isSpent(lease))
+      return this.#refuse(403, 'The traffic of this order is used up. Renew the order to get more', 'quota')
     const refused =
       checkTarget(plane, lease, head.to.host, head.to.port) ??
       (head.connect ? null : checkBareAddress(plane, lease, head.to.host))
@@ -295,7 +296,7 @@ export class HttpStage implements Stage {
       this.#dial(head)
       return
     }
-    this.#rejectAndClose(502, 'The target gave no valid answer', note)
+    this.#rejectAndClose(502, 'The target sent an invalid response', note)
   }
 
   /** Part of an answer was sent, so only a reset tells the client that it is incomplete. Written bytes go out first. */
@@ -377,7 +378,7 @@ export class HttpStage implements Stage {
     if (this.#phase === 'exchange') {
       if (!this.#idle.isOver(now, limits.idleMs)) return
       if (this.#response?.begun === true) this.#brokenResponse('idle')
-      else this.#rejectAndClose(504, 'The target did not answer in time', 'idle')
+      else this.#rejectAndClose(504, 'The target did not respond in time', 'idle')
     } else if (this.#phase === 'head') {
       if (this.#connection.socket.unsent > 0) {
         if (this.#idle.isOver(now, limits.idleMs)) this.#connection.destroy()

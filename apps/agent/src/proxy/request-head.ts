@@ -125,7 +125,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   const version = text.slice(targetEnd + 1, firstEnd)
   if (!usualMethods.has(verb) && !method.test(verb)) return bad('Malformed request line')
   if (version !== 'HTTP/1.1' && version !== 'HTTP/1.0')
-    return bad(version.includes(' ') ? 'Malformed request line' : 'Only HTTP/1.0 and HTTP/1.1 are spoken here')
+    return bad(version.includes(' ') ? 'Malformed request line' : 'This proxy supports only HTTP/1.0 and HTTP/1.1')
   const minor = version === 'HTTP/1.1' ? 1 : 0
   const connect = verb === 'CONNECT'
   let authority = target
@@ -188,7 +188,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
         continue
       case 'connection':
         connection += `,${line.slice(colon + 1).toLowerCase()}`
-        if (connection.length > MAX_LISTED) return bad('Too long a Connection header')
+        if (connection.length > MAX_LISTED) return bad('The Connection header is too long')
         connectionText = connectionSeen ? '' : fieldValue(line, colon)
         break
       case 'proxy-connection':
@@ -218,7 +218,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
     }
     connectionSeen = true
   }
-  if (chunked && (length >= 0 || minor === 0)) return bad('Transfer-Encoding where it cannot stand')
+  if (chunked && (length >= 0 || minor === 0)) return bad('Transfer-Encoding is not allowed here')
   if (connect && (chunked || length > 0)) return bad('A CONNECT request has no body')
   const tokens = tokensOf(connection)
   const close = minor === 0 || tokens.includes('close') || proxyConnection.toLowerCase() === 'close'

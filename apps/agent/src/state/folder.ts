@@ -32,7 +32,7 @@ export async function lockFolder(folder: string, patienceMs = 0): Promise<Folder
     const code = (error as NodeJS.ErrnoException).code
     return {
       ok: false,
-      message: `The state folder ${folder} cannot be written (${code}). Set DATA_DIR to one that can.`
+      message: `The state folder ${folder} cannot be written (${code}). Set DATA_DIR to a writable folder.`
     }
   }
   const until = performance.now() + Math.max(patienceMs, LEAST_PATIENCE_MS)

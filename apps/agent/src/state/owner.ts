@@ -25,7 +25,7 @@ export class OwnerFile {
 
   static async open(folder: string): Promise<OpenResult> {
     const path = join(folder, 'owner.json')
-    const damaged = `The file ${path} cannot be read. Remove it, and the next console that asks gets the agent.`
+    const damaged = `The file ${path} cannot be read. If you remove it, the next console that connects owns the agent.`
     try {
       const read = agentOwner.safeParse(JSON.parse(await readFile(path, 'utf8')))
       return read.success ? { ok: true, file: new OwnerFile(path, read.data) } : { ok: false, message: damaged }

@@ -25,7 +25,7 @@ export type OpenResult = { ok: true; store: Store } | { ok: false; message: stri
 export type TakenResult = { ok: true; ops: Op[] } | { ok: false; message: string }
 
 const unreadable = (path: string, reason: string): { ok: false; message: string } => {
-  const hint = 'Restore it from a backup, or move it away to start empty (the console fills it again).'
+  const hint = 'Restore it from a backup, or move it away to start empty. The console then fills it again.'
   return { ok: false, message: `The state file ${path} ${reason}. ${hint}` }
 }
 

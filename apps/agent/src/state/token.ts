@@ -28,7 +28,7 @@ export class TokenFile {
 
   static async open(folder: string, configured: string): Promise<OpenResult> {
     const path = join(folder, ROTATED_TOKEN_FILE)
-    const damaged = `The file ${path} cannot be read. Remove it, and the agent obeys the configured token.`
+    const damaged = `The file ${path} cannot be read. If you remove it, the agent uses the configured token.`
     try {
       const read = rotatedToken.safeParse(JSON.parse(await readFile(path, 'utf8')))
       if (!read.success) return { ok: false, message: damaged }

@@ -15,7 +15,7 @@ const END_MS = 3000
 const TAKE_BACK_MS = 1000
 
 const NOT_FOLLOWED =
-  'The supervisor may take the end of this process for the end of the agent. A new process takes over only under systemd, or where AGENT_PID_FILE names the file that the supervisor follows. Restart the agent instead.'
+  'A new process can take over only under systemd, or if AGENT_PID_FILE names the file that the supervisor follows. Restart the agent instead.'
 
 export type TakeoverOptions = {
   /** Whether the supervisor follows a new main process. */
@@ -75,7 +75,7 @@ export class Takeover {
     try {
       if (process.pid === 1) throw new Failure('This process is the first one of its container, which ends with it.')
       if (!this.#options.isFollowed) throw new Failure(NOT_FOLLOWED)
-      this.#log.info('A new process is started, to take over.')
+      this.#log.info('Starting a new process to take over.')
       const program = await this.#options.program()
       this.#throwIfStopped()
       const { channel } = (this.#successor = await startProgram(program))
@@ -83,7 +83,7 @@ export class Takeover {
       const steps = new Steps(channel, abort => (this.#abort = abort))
       channel.send(await this.#handOver.begin())
       const { format } = await steps.next('ready', this.#options.readyMs)
-      if (format !== TAKEOVER_FORMAT) throw new Failure('The new program takes over in another way.')
+      if (format !== TAKEOVER_FORMAT) throw new Failure('The new program uses another takeover method.')
       hasLetGo = true
       handed = await this.#handOver.letGo()
       const { proxies, management, lock } = handed
@@ -124,7 +124,7 @@ export class Takeover {
     this.#drain = drain
     steps.stop(message => drain.hear(message))
     await drain.begin()
-    this.#log.info('A new process serves. This one keeps its tunnels for a while.')
+    this.#log.info('A new process has taken over. This one keeps its tunnels for a while.')
     void drain.over.then(() => this.#end(drain))
   }
 
@@ -133,7 +133,7 @@ export class Takeover {
     if (hasLetGo && !(await this.#takeBack(reason))) return
     this.#set('failed', reason)
     this.#options.goesOn()
-    this.#log.error(`No new process took over, and this one goes on: ${reason}`)
+    this.#log.error(`No new process took over, so this one continues: ${reason}`)
   }
 
   /**
@@ -154,7 +154,7 @@ export class Takeover {
       const pause = new Promise<void>(resolve => setTimeout(resolve, TAKE_BACK_MS))
       if ((await Promise.race([pause, stopping])) === 'stopped') return false
       if (performance.now() < until && this.#handOver.connections > 0) continue
-      this.#log.error('The state was not to be had. The agent ends, to be started again.')
+      this.#log.error('Could not read the state. The agent exits, so that the supervisor restarts it.')
       this.#lost.resolve()
       return false
     }

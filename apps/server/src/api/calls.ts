@@ -103,7 +103,7 @@ export function whoMay({
   const operators = `administrators whose role allows \`${permission}\``
   const people = {
     public: 'Anyone',
-    user: permission ? `Customers, and ${operators}` : 'Anyone signed in',
+    user: permission ? `Customers, and ${operators}` : 'Anyone logged in',
     admin: operators.replace('a', 'A')
   }[access]
   const keys = scope ? `; API keys with \`${scope}\`` : ''

@@ -18,7 +18,7 @@ export function openApiDocument(serverUrl: string): Json {
       title: 'Netlet',
       version: '1',
       description:
-        'Every JSON reply is the envelope { code, data, msg }: code 2000 is a success, anything else equals the HTTP status. Paths work with and without the trailing slash.'
+        'Every JSON response is { code, data, msg }: code 2000 is a success, any other code equals the HTTP status. Paths work with and without a trailing slash.'
     },
     servers: [{ url: serverUrl }],
     tags: Object.entries(DOMAIN_TITLES).map(([name, description]) => ({ name, description })),
@@ -33,13 +33,13 @@ export function openApiDocument(serverUrl: string): Json {
           type: 'apiKey',
           in: 'cookie',
           name: 'netlet_session',
-          description: 'What a login sets; over https its name begins with __Host-'
+          description: 'Set by a login. Over https, its name starts with __Host-'
         },
         apiKey: {
           type: 'http',
           scheme: 'bearer',
           description:
-            'A key that a customer made for programs (nlk_…) may call what its scopes name, a token that an administrator made (nlo_…) what its permissions name'
+            "A customer's API key (nlk_…) can make the calls of its scopes. An operator's API token (nlo_…) can make the calls of its permissions"
         }
       }
     }
@@ -61,11 +61,11 @@ export const refusal: JsonSchema = {
         {
           type: 'object',
           properties: {
-            reason: { type: 'string', description: 'Why, as a key that does not change with the words' },
-            params: { type: 'object', description: 'What the words of the reason are about' },
+            reason: { type: 'string', description: 'The reason, as a key that stays the same when the text changes' },
+            params: { type: 'object', description: 'Values in the text of the reason' },
             errors: {
               type: 'object',
-              description: 'Each field that is not valid, and why',
+              description: 'Each invalid field, and why',
               additionalProperties: { type: 'string' }
             },
             field_reasons: {
@@ -83,14 +83,14 @@ export const refusal: JsonSchema = {
         { type: 'null' }
       ]
     },
-    msg: { type: 'string', minLength: 1, description: 'What a person can act on' }
+    msg: { type: 'string', minLength: 1, description: 'A sentence for people' }
   }
 }
 
 const REFUSED = {
   Invalid: { status: 400, description: 'The request is invalid; data.errors names the fields' },
-  Unauthorized: { status: 401, description: 'Not signed in' },
-  Forbidden: { status: 403, description: 'Signed in, but not allowed to do this; or sent from another site' },
+  Unauthorized: { status: 401, description: 'Not logged in' },
+  Forbidden: { status: 403, description: 'Logged in, but not allowed to do this, or sent from another site' },
   NotFound: { status: 404, description: 'It does not exist, or it is not yours' },
   TooLarge: { status: 413, description: 'The body is too large' },
   WrongType: { status: 415, description: 'The body is not JSON' },
@@ -117,7 +117,7 @@ const keyOf = ({ idempotencyKey }: ApiCall): Json[] =>
           name: 'Idempotency-Key',
           in: 'header',
           required: idempotencyKey === 'required',
-          description: 'A repeat with the same key gets the answer of the first',
+          description: 'A repeat with the same key gets the first response',
           schema: { type: 'string', pattern: '^[!-~]{1,200}$' }
         }
       ]
@@ -172,7 +172,7 @@ function parametersOf(schema: JsonSchema | undefined, where: 'path' | 'query', c
 }
 
 function successOf(call: ApiCall): Json {
-  if (call.raw === 'redirect') return { 302: { description: 'On to a page of the shop' } }
+  if (call.raw === 'redirect') return { 302: { description: 'Redirects to a page of the shop' } }
   if (call.raw) return { 200: { description: call.summary, content: { [call.raw]: { schema: call.reply } } } }
   const schema = {
     type: 'object',

@@ -55,13 +55,13 @@ th { font-weight: 500; color: var(--quiet); border-top: 0; }
 
 /** What holds for all calls. */
 const CONVENTIONS = [
-  'Every JSON reply is <code>{ code, data, msg }</code>. A success is HTTP 200 with <code>code</code> 2000. A refusal has its HTTP status as <code>code</code>, a message for a person as <code>msg</code>, and details as <code>data</code>: <code>data.errors</code> gives a message for each invalid field.',
+  'Every JSON response is <code>{ code, data, msg }</code>. A success is HTTP 200 with <code>code</code> 2000. A refusal has its HTTP status as <code>code</code>, a message for a person as <code>msg</code>, and details as <code>data</code>: <code>data.errors</code> gives a message for each invalid field.',
   'Paths work with and without the trailing slash. <code>:id</code> is a positive whole number, <code>:key</code> a name.',
   'Lists take <code>limit</code> (1 to 10000, default 10) and <code>offset</code> (default 0), and reply <code>{ data, total, limit, offset }</code>.',
   'A row that can be edited has a <code>version</code>. If an edit sends it and a field of its form has changed since, it is refused with 409 (<code>stale</code>): <code>data.current</code> is the row now, <code>data.changed</code> names the fields that differ. An edit without a version overwrites; only changes of coins and points require one.',
   'A call that moves money or coins takes effect once for one <code>version</code>, <code>ends_at</code>, <code>batch</code> or <code>Idempotency-Key</code> header (1 to 200 printable ASCII characters). Send a new key for each thing you ask for, and the same key when you repeat a request. The repeat gets the first answer; with another body it is refused with 422. If a key is required, a call without one is refused with 400.',
   '<i>money</i> is an exact amount as text with 2 decimals (<code>"20.00"</code>; <code>20</code> and <code>20.5</code> are accepted), <i>time</i> is ISO 8601 in UTC, <i>id</i> is a positive whole number, also as text.',
-  'People call with the session cookie of a log-in. Programs call with <code>Authorization: Bearer nlk_…</code>, a key that a customer creates under Settings and that may do what its scopes name. A call from a browser on another site is refused with 403.'
+  'People call with the session cookie of a login. Programs call with <code>Authorization: Bearer nlk_…</code>, a key that a customer creates under Settings and that may do what its scopes name. A call from a browser on another site is refused with 403.'
 ]
 
 /** The documentation as a page: plain HTML and one style sheet, since scripts of pages are refused. */
@@ -161,7 +161,7 @@ function queryExample(schema: JsonSchema | undefined, components: Components): s
 }
 
 function replyExample(call: ApiCall, components: Components): string {
-  if (call.raw === 'redirect') return '302, on to a page of the shop'
+  if (call.raw === 'redirect') return '302, redirects to a page of the shop'
   if (call.raw) return `200, ${call.raw}`
   return JSON.stringify({ code: 2000, data: exampleOf(call.reply, components), msg: 'success' }, null, 2)
 }

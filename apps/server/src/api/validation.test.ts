@@ -109,7 +109,7 @@ describe('what only the server knows', () => {
     expect((await admin.post(path, { expired_at: fromNow(shop.ctx, -1000).getTime() })).code).toBe(400)
     expect(await admin.post(path, { expired_at: Date.UTC(9999) })).toMatchObject({
       code: 400,
-      data: { errors: { expired_at: 'The expire time must lie before the year 2100' } }
+      data: { errors: { expired_at: 'The expiry must be before the year 2100' } }
     })
     expect((await admin.post(path, { expired_at: fromNow(shop.ctx, 86_400_000).getTime() })).code).toBe(2000)
   })

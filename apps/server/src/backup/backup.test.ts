@@ -137,13 +137,15 @@ test('a backup of a newer version is refused', async () => {
     })()
   )
   await writeFile(later, await readFile(newer))
-  await expect(restored({ file: later, into: newDatabase().name })).rejects.toThrow(/made by a newer version of Netlet/)
+  await expect(restored({ file: later, into: newDatabase().name })).rejects.toThrow(
+    /comes from a newer version of Netlet/
+  )
   expect(path).not.toBe(later)
 })
 
 test('a database that is not empty, and one that a shop uses, are never written', async () => {
   const before = await contents(url)
-  await expect(restored({ file: await newest() })).rejects.toThrow(/A shop runs on this database/)
+  await expect(restored({ file: await newest() })).rejects.toThrow(/A shop is running on this database/)
   const filled = newDatabase()
   await restored({ file: await newest(), into: filled.name })
   const kept = await contents(filled.url)
@@ -166,14 +168,14 @@ test('a broken, cut, foreign or otherwise locked file is refused in one line bef
   const flipped = Buffer.from(whole)
   flipped[whole.length >> 1] = (flipped[whole.length >> 1] ?? 0) ^ 1
   const files: [string, Buffer, RegExp][] = [
-    ['empty', Buffer.alloc(0), /is no backup of Netlet, or damaged|damaged or cut off/],
+    ['empty', Buffer.alloc(0), /is not a Netlet backup|damaged or cut off/],
     ['cut', whole.subarray(0, whole.length - 1), /damaged/],
     ['cut in its middle', whole.subarray(0, whole.length >> 1), /damaged/],
     ['cut by a tag', whole.subarray(0, whole.length - 16), /damaged/],
     ['flipped', flipped, /damaged/],
     ['with more at its end', Buffer.concat([whole, Buffer.from('more')]), /damaged/],
-    ['foreign', Buffer.from('PGDMP and so on'.repeat(1000)), /is no backup of Netlet, or damaged/],
-    ['huge and foreign', Buffer.alloc(20_000_000, 'x'), /is no backup of Netlet, or damaged/]
+    ['foreign', Buffer.from('PGDMP and so on'.repeat(1000)), /is not a Netlet backup/],
+    ['huge and foreign', Buffer.alloc(20_000_000, 'x'), /is not a Netlet backup/]
   ]
   const name = 'netlet_never_made'
   for (const [what, bytes, words] of files) {
@@ -185,12 +187,12 @@ test('a broken, cut, foreign or otherwise locked file is refused in one line bef
   }
   const file = await newest()
   const other = { BACKUP_PASSPHRASE: 'another passphrase of somebody' }
-  await expect(restored({ file, into: name }, { env: other })).rejects.toThrow(/the passphrase or key is not the one/)
+  await expect(restored({ file, into: name }, { env: other })).rejects.toThrow(/The passphrase or key is wrong/)
   await expect(restored({ file: join(folder, 'none'), into: name })).rejects.toThrow(/There is no file/)
   await expect(restored({ file: folder, into: name })).rejects.toThrow(/cannot be read/)
   await expect(
     restored({ file, into: name }, { env: { APP_SECRET: 'another secret of forty characters and more' } })
-  ).rejects.toThrow(/APP_SECRET is not the one of the backup/)
+  ).rejects.toThrow(/APP_SECRET does not match the backup/)
   expect(await databases()).not.toContainEqual({ n: name })
 })
 
@@ -263,9 +265,9 @@ test('a backup for a recipient of age is opened by its key alone', async () => {
   const otherFile = join(folder, 'other.txt')
   await writeFile(otherFile, other)
   const copy = newDatabase()
-  await expect(restored({ file, into: copy.name })).rejects.toThrow(/the passphrase or key is not the one/)
+  await expect(restored({ file, into: copy.name })).rejects.toThrow(/The passphrase or key is wrong/)
   await expect(restored({ file, into: copy.name }, { env: { BACKUP_IDENTITY_FILE: otherFile } })).rejects.toThrow(
-    /passphrase or key is not the one/
+    /passphrase or key is wrong/
   )
   const lines = await restored(
     { file, into: copy.name, secrets: join(folder, 'kept.env') },
@@ -284,11 +286,11 @@ test('without a way to lock or open it, or with a wrong secret, it says in one l
     [() => made({}, { env: { APP_SECRET: '' } }), /Set APP_SECRET/],
     [
       () => made({}, { env: { APP_SECRET: 'a secret of another shop, forty letters' } }),
-      /APP_SECRET is not the one of this database/
+      /APP_SECRET does not match this database/
     ],
     [
       () => made({}, { env: { DATABASE_URL: 'postgres://netlet:hidden@127.0.0.1:9/netlet' } }),
-      /The database does not answer/
+      /The database does not respond/
     ],
     [() => made({}, { env: { DATABASE_URL: '', DATA_DIR: join(folder, 'nothing') } }), /There is no shop in/],
     [() => made({ to: join(folder, 'key.txt', 'below a file') }), /could not be written to/],

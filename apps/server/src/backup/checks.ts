@@ -10,7 +10,7 @@ export async function checkInvariants(db: Executor): Promise<Checks> {
   const { differences, doubleLeased } = await audit(db)
   return {
     'addresses leased twice': doubleLeased,
-    'rows of the inventory that differ from its leases': differences,
+    'stock rows that differ from the leases': differences,
     'days whose revenue differs from the payments': (await compareFigures(db)).length,
     'balances and payments that differ from their records': (await wrongBooks(db)).length
   }

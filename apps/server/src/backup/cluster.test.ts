@@ -36,7 +36,7 @@ test('a rehearsal that fails is kept for Health, with its reason', async () => {
   const { port } = new URL(database.url)
   const failures: [RestoreOptions, string][] = [
     [{ port }, `The database at port ${port} was not restored`],
-    [{ port: '1' }, 'No restored database answers at port 1'],
+    [{ port: '1' }, 'No restored database responds on port 1'],
     [{ from: '/nowhere/at/all' }, '/nowhere/at/all']
   ]
   for (const [options, why] of failures) {
@@ -48,11 +48,11 @@ test('a rehearsal that fails is kept for Health, with its reason', async () => {
 
 test('a database of an earlier moment is marked once its shop is stopped: no id comes twice, no job is dropped', async () => {
   for (const marked of ['yesterday', '2026-03-03T00:00:00Z'])
-    await expect(run({ marked })).rejects.toThrow('--mark takes the moment')
+    await expect(run({ marked })).rejects.toThrow('--mark takes the time')
   const marked = '2026-03-01T14:05:00.000Z'
   const shop = new Client({ connectionString: database.url, application_name: 'netlet' })
   await shop.connect()
-  await expect(run({ marked })).rejects.toThrow('A shop runs on this database')
+  await expect(run({ marked })).rejects.toThrow('A shop is running on this database')
   await shop.end()
   expect(await read(readRestored)).toBeNull()
 

@@ -28,7 +28,9 @@ export async function checkCluster(
   url.hostname = '127.0.0.1'
   url.port = port
   const client = await connect(url.href).catch(() => {
-    throw new BackupProblem(`No restored database answers at port ${port}: journalctl -u netlet-rehearse says why.`)
+    throw new BackupProblem(
+      `No restored database responds on port ${port}. For the reason, see journalctl -u netlet-rehearse.`
+    )
   })
   try {
     const until = await replayedUntil(client)
@@ -36,8 +38,7 @@ export async function checkCluster(
       throw new BackupProblem(`The database at port ${port} was not restored, or has restarted since.`)
     await refuseNewer(client)
     const db = drizzle(client, { casing: 'snake_case' })
-    if (!(await opensSecrets(db, secrets)))
-      throw new BackupProblem('APP_SECRET is not the one of the restored database.')
+    if (!(await opensSecrets(db, secrets))) throw new BackupProblem('APP_SECRET does not match the restored database.')
     const rows: { table: string; rows: number }[] = []
     for (const { table } of await shopTables(client)) {
       const counted = await client.query<{ rows: number }>(`select count(*) as rows from ${escapeIdentifier(table)}`)
@@ -51,7 +52,7 @@ export async function checkCluster(
       )
     if (now.getTime() - until.getTime() > MOST_BEHIND)
       throw new BackupProblem(
-        `The restored database ends at ${until.toISOString()}. See why WAL is not archived: pgbackrest --stanza=netlet check`
+        `The restored database ends at ${until.toISOString()}. Check why WAL is not archived: pgbackrest --stanza=netlet check`
       )
     return { rows, found, until }
   } finally {
@@ -70,7 +71,7 @@ export async function markCluster(databaseUrl: string, { at, now }: { at: Date; 
   try {
     await refuseRunning(client)
     if ((await appliedMigration(client)) === 0)
-      throw new BackupProblem('The database holds no shop: check DATABASE_URL.')
+      throw new BackupProblem('The database contains no shop. Check DATABASE_URL.')
     await refuseNewer(client)
     while (await isReplaying(client)) await sleep(1000)
     const until = await replayedUntil(client)
@@ -107,5 +108,5 @@ async function isReplaying(client: Client): Promise<boolean> {
 
 async function refuseNewer(client: Client): Promise<void> {
   if ((await appliedMigration(client)) > Math.max(...knownMigrations()))
-    throw new BackupProblem('The database is of a newer version of Netlet. Update the code first.')
+    throw new BackupProblem('The database belongs to a newer version of Netlet. Update the code first.')
 }

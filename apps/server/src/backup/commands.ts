@@ -54,10 +54,8 @@ export async function backUp(
       const wrong = Object.entries(manifest.checks ?? {}).filter(([, count]) => count > 0)
       for (const [name, count] of wrong) say(`Wrong in the shop itself: ${name}: ${count}.`)
       if (removed > 0) say(`${removed} older backup(s) removed.`)
-      say(
-        'In it: all of the database, APP_SECRET and the settings of the environment, agent tokens among the database’s.'
-      )
-      say(`Keep elsewhere: the passphrase or secret key of age, and this file: ${path}`)
+      say('It contains the whole database with the agent tokens, APP_SECRET and the environment settings.')
+      say(`Keep the passphrase or age secret key and this file in another place: ${path}`)
       say(
         `Backed up: ${manifest.tables.length} tables, ${rowsOf(manifest)} rows, ${megabytes(bytes)}, ${seconds(begun)}.`
       )
@@ -71,13 +69,13 @@ export async function backUp(
 
 function secretsOf({ kept }: Place): Secrets {
   const secret = kept.environment['APP_SECRET']
-  if (!secret) throw new BackupProblem('Set APP_SECRET as the shop has it: a backup without it cannot be used.')
+  if (!secret) throw new BackupProblem('Set APP_SECRET to the one of the shop. A backup cannot be used without it.')
   return createSecrets(secret, kept.environment['APP_SECRET_PREVIOUS'] ?? '')
 }
 
 async function* stopping(parts: AsyncIterable<Part>, signal: AbortSignal): AsyncGenerator<Part> {
   for await (const part of parts) {
-    if (signal.aborted) throw new BackupProblem('The backup was interrupted; nothing is left of it.')
+    if (signal.aborted) throw new BackupProblem('The backup was interrupted, and its file was removed.')
     yield part
   }
 }
@@ -120,9 +118,9 @@ export async function restore(options: RestoreOptions, around: BackupContext): P
     })
     if (place.dataDir !== null && options.into === undefined) await restoreFiles(place.dataDir, header.files)
     for (const [name, count] of Object.entries(found)) if (count > 0) say(`Wrong: ${name}: ${count}.`)
-    if (options.into !== undefined) say(`Restored into the database ${options.into}: name it in DATABASE_URL.`)
-    if (options.secrets !== undefined) say(`The settings of the environment are in ${options.secrets}.`)
-    say('Start the shop. It first finds what was paid since the backup; Health says when it sells again.')
+    if (options.into !== undefined) say(`Restored into the database ${options.into}. Set DATABASE_URL to it.`)
+    if (options.secrets !== undefined) say(`The environment settings are in ${options.secrets}.`)
+    say('Start the shop. It first looks for payments made since the backup. Health shows when it sells again.')
     say(`Restored: ${figuresOf(manifest.tables, header.at, begun)}`)
   } finally {
     await place.close()
@@ -146,7 +144,9 @@ async function pick({ file, from = FOLDER, rehearse: newest }: RestoreOptions, l
 /** Rehearses a restore, and keeps the outcome in the shop, for Health. */
 async function rehearseAndRecord(options: RestoreOptions, around: BackupContext): Promise<void> {
   if (options.into !== undefined || options.secrets !== undefined)
-    throw new BackupProblem('--rehearse makes and removes a database of its own. Leave --into and --secrets out.')
+    throw new BackupProblem(
+      '--rehearse creates and removes its own database. Do not combine it with --into or --secrets.'
+    )
   const { env, signal, now = () => new Date() } = around
   const place = await openPlace(env, { mayBeNew: false })
   const note = (outcome: { dataUntil: Date | null; error: string | null }) =>
@@ -193,11 +193,11 @@ async function rehearseCluster(place: Place, { port = '' }: RestoreOptions, arou
 async function mark(moment: string, { env, say, now = () => new Date() }: BackupContext): Promise<void> {
   const at = new Date(moment)
   if (Number.isNaN(at.getTime()) || at > now())
-    throw new BackupProblem("--mark takes the moment that was restored, such as '2026-03-01 14:05:00+00'.")
+    throw new BackupProblem("--mark takes the time that was restored, such as '2026-03-01 14:05:00+00'.")
   const place = await openPlace(env, { mayBeNew: false })
   try {
     const since = await markCluster(place.databaseUrl, { at, now: now() })
-    say('Start the shop. It first finds what was paid since; Health says when it sells again.')
+    say('Start the shop. It first looks for payments made since then. Health shows when it sells again.')
     say(`Marked as restored to ${since.toISOString()}.`)
   } finally {
     await place.close()
@@ -213,7 +213,7 @@ function refuseOtherSecret({ kept, dataDir }: Place, header: Header, { secrets }
   throw new BackupProblem(
     own === undefined
       ? 'Set APP_SECRET to the one of the backup, or let --secrets FILE write it to a file.'
-      : 'APP_SECRET is not the one of the backup. Unset it and let --secrets FILE write that one to a file, or set it.'
+      : 'APP_SECRET does not match the backup. Set the right one, or unset it and let --secrets FILE write it to a file.'
   )
 }
 

@@ -24,7 +24,9 @@ export async function connect(databaseUrl: string): Promise<Client> {
     await client.connect()
     return client
   } catch (error) {
-    throw new BackupProblem(`The database does not answer: ${reasonOf(error)}. Check DATABASE_URL and that it runs.`)
+    throw new BackupProblem(
+      `The database does not respond: ${reasonOf(error)}. Check DATABASE_URL, and that the database is running.`
+    )
   }
 }
 
@@ -42,13 +44,13 @@ export async function* dump(
   if (!knownMigrations().includes(migration))
     throw new BackupProblem(
       migration === 0
-        ? 'The database holds no shop: check DATABASE_URL or DATA_DIR.'
-        : 'The database belongs to another version of Netlet. Back it up with the code that runs on it.'
+        ? 'The database contains no shop. Check DATABASE_URL or DATA_DIR.'
+        : 'The database belongs to another version of Netlet. Back it up with the version that runs on it.'
     )
   const { environment, files, at, secrets } = more
   if (!(await opensSecrets(drizzle(client, { casing: 'snake_case' }), secrets)))
     throw new BackupProblem(
-      'APP_SECRET is not the one of this database: a backup with it could not be used. Set the right one.'
+      'APP_SECRET does not match this database, so its backup could not be used. Set the right one.'
     )
   yield { kind: 'header', header: { netlet_backup: 1, at: at.toISOString(), migration, environment, files } }
   const tables: Counted[] = []

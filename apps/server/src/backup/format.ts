@@ -89,7 +89,7 @@ function partOf(kind: number, body: Buffer): Part {
   const json = jsonOf(body)
   if (kind === KINDS.header) {
     if (typeof json === 'object' && json !== null && 'netlet_backup' in json && json.netlet_backup !== FORMAT)
-      throw new BackupProblem('The backup was made by a newer version of Netlet. Update the code, then restore it.')
+      throw new BackupProblem('The backup comes from a newer version of Netlet. Update the code, then restore it.')
     return { kind: 'header', header: parsed(Header, json) }
   }
   if (kind === KINDS.table) return { kind: 'table', table: parsed(Table, json) }

@@ -33,9 +33,9 @@ export const SKIPPED_IDS = 100_000
 export function checkVersion({ migration }: Header): void {
   const known = knownMigrations()
   if (migration > Math.max(...known))
-    throw new BackupProblem('The backup was made by a newer version of Netlet. Update the code, then restore it.')
+    throw new BackupProblem('The backup comes from a newer version of Netlet. Update the code, then restore it.')
   if (!known.includes(migration))
-    throw new BackupProblem('The backup was made by a version of Netlet that this one does not follow.')
+    throw new BackupProblem('The backup comes from a version of Netlet that this one cannot restore.')
 }
 
 /** @throws BackupProblem if a process of a shop uses the database */
@@ -45,7 +45,9 @@ export async function refuseRunning(client: Client): Promise<void> {
      and application_name like 'netlet%' limit 1`
   )
   if (rows.length > 0)
-    throw new BackupProblem('A shop runs on this database. Stop it, or restore into a new one with --into NAME.')
+    throw new BackupProblem(
+      'A shop is running on this database. Stop it, or restore into a new database with --into NAME.'
+    )
 }
 
 /** @throws BackupProblem if the database holds a shop, or a process of a shop uses it */
@@ -61,9 +63,7 @@ export async function refuseUsed(client: Client): Promise<void> {
   const isOurs = (await appliedMigration(client)) > 0
   const isFilled = !isOurs || (await client.query('select 1 from users limit 1')).rows.length > 0
   if (isFilled)
-    throw new BackupProblem(
-      'The database is not empty. Name a new one for the backup: npm run restore -- FILE --into NAME'
-    )
+    throw new BackupProblem('The database is not empty. Restore into a new one: npm run restore -- FILE --into NAME')
 }
 
 /**
@@ -82,7 +82,7 @@ export async function load(
   try {
     if ((await appliedMigration(client)) !== header.migration)
       throw new BackupProblem(
-        'The database stands at another migration than the backup. Restore into a new one with --into NAME.'
+        'The database has a different schema version than the backup. Restore into a new one with --into NAME.'
       )
     await makeQueues(databaseUrl, createLog('restore', 'error'), allQueues)
     await client.query('begin')
@@ -103,7 +103,7 @@ async function copyIn(client: Client, parts: AsyncIterable<Part>, now: Date): Pr
   await client.query(`lock table ${names} in access exclusive mode`)
   const { rows } = await client.query('select 1 from users limit 1')
   if (rows.length > 0)
-    throw new BackupProblem('The database was filled meanwhile. Restore into a new one with --into NAME.')
+    throw new BackupProblem('Another program has filled the database. Restore into a new one with --into NAME.')
   // The rows are consistent as they are: what the triggers derive is in the backup.
   for (const { table } of tables) await client.query(`alter table ${escapeIdentifier(table)} disable trigger user`)
   await client.query(`truncate ${names}`)

@@ -30,7 +30,7 @@ export async function rehearse(
     await drop()
     await createDatabase(beside, name)
     const stopped = new Promise<never>((_, reject) => {
-      const stop = () => reject(new BackupProblem('The rehearsal was interrupted; its database is removed.'))
+      const stop = () => reject(new BackupProblem('The rehearsal was interrupted, and its database was removed.'))
       if (interrupted.aborted) stop()
       interrupted.addEventListener('abort', stop)
     })
@@ -61,7 +61,7 @@ async function reserveName(client: Client): Promise<string> {
   const { rows } = await client.query<{ oid: number; held: boolean }>(
     `select oid, pg_try_advisory_lock(hashtext('netlet rehearsal')) as held from pg_database where datname = current_database()`
   )
-  if (!rows[0]?.held) throw new BackupProblem('Another rehearsal of this shop runs. Wait for its end.')
+  if (!rows[0]?.held) throw new BackupProblem('Another rehearsal of this shop is running. Wait until it ends.')
   return `netlet_rehearsal_${rows[0].oid}`
 }
 
@@ -72,9 +72,9 @@ export async function createDatabase(client: Client, name: string): Promise<void
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === '42501')
-      throw new BackupProblem('The role of DATABASE_URL may not create databases: alter role NAME createdb')
+      throw new BackupProblem('The role in DATABASE_URL cannot create databases. Run: alter role NAME createdb')
     if (code === '42P04') throw new BackupProblem(`There is already a database ${name}. Name a new one.`)
-    throw new BackupProblem(`The database ${name} could not be made: ${reasonOf(error)}.`)
+    throw new BackupProblem(`The database ${name} could not be created: ${reasonOf(error)}.`)
   }
 }
 

@@ -40,13 +40,13 @@ export function lockFrom(env: NodeJS.ProcessEnv, workFactor?: number): Lock {
         try {
           encrypter.addRecipient(recipient)
         } catch (error) {
-          throw new BackupProblem(`BACKUP_RECIPIENT is not the public key of age, such as age1…: ${reasonOf(error)}.`)
+          throw new BackupProblem(`BACKUP_RECIPIENT is not an age public key, such as age1…: ${reasonOf(error)}.`)
         }
         return encrypter
       }
       if (!passphrase)
         throw new BackupProblem(
-          'Set BACKUP_PASSPHRASE to a passphrase that you keep elsewhere, or BACKUP_RECIPIENT to a public key of age: without one of them a backup would show every secret of the shop.'
+          'Set BACKUP_PASSPHRASE to a passphrase that you keep elsewhere, or BACKUP_RECIPIENT to an age public key. Without one of them, a backup would reveal every secret of the shop.'
         )
       if (passphrase.length < SHORTEST_PASSPHRASE)
         throw new BackupProblem(`BACKUP_PASSPHRASE needs at least ${SHORTEST_PASSPHRASE} characters.`)
@@ -61,13 +61,13 @@ export function lockFrom(env: NodeJS.ProcessEnv, workFactor?: number): Lock {
         try {
           decrypter.addIdentity(key)
         } catch (error) {
-          throw new BackupProblem(`BACKUP_IDENTITY_FILE holds no secret key of age: ${reasonOf(error)}.`)
+          throw new BackupProblem(`BACKUP_IDENTITY_FILE contains no age secret key: ${reasonOf(error)}.`)
         }
       }
       if (passphrase) decrypter.addPassphrase(passphrase)
       if (!identityFile && !passphrase)
         throw new BackupProblem(
-          'Set BACKUP_PASSPHRASE to the passphrase of the backup, or BACKUP_IDENTITY_FILE to the file with its secret key of age.'
+          'Set BACKUP_PASSPHRASE to the passphrase of the backup, or BACKUP_IDENTITY_FILE to the file with its age secret key.'
         )
       return decrypter
     }
@@ -199,10 +199,9 @@ function whyUnreadable(path: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return `There is no file ${path}.`
   if (code === 'EACCES' || code === 'EISDIR') return `${path} cannot be read: ${reasonOf(error)}.`
-  if (/no identity matched/.test(reasonOf(error)))
-    return 'The backup cannot be opened: the passphrase or key is not the one that it was made with.'
+  if (/no identity matched/.test(reasonOf(error))) return 'The backup cannot be opened. The passphrase or key is wrong.'
   if (/invalid (version|header|stanza)|hmac/i.test(reasonOf(error)))
-    return `${path} is no backup of Netlet, or damaged.`
+    return `${path} is not a Netlet backup, or it is damaged.`
   return `The backup is damaged or cut off (${reasonOf(error)}). Use another one.`
 }
 

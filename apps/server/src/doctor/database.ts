@@ -42,7 +42,9 @@ export async function checkDatabase(config: Config): Promise<{ findings: Finding
     await client.connect()
   } catch (error) {
     return {
-      findings: [wrong(`The database does not answer: ${reasonOf(error)}. Check ${name} and that PostgreSQL runs.`)],
+      findings: [
+        wrong(`The database does not respond: ${reasonOf(error)}. Check ${name} and that PostgreSQL is running.`)
+      ],
       isMigrated: false
     }
   }
@@ -57,7 +59,7 @@ export async function checkDatabase(config: Config): Promise<{ findings: Finding
         clock_timestamp() as now, current_setting('max_connections')::int as most,
         (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used`)
     const [facts] = rows
-    if (!facts) throw new Error('the database has told nothing')
+    if (!facts) throw new Error('the database returned nothing')
     const off = Math.abs(facts.now.getTime() - (asked + Date.now()) / 2) / 1000
     const applied = await appliedMigration(client)
     const newest = Math.max(...knownMigrations())
@@ -70,7 +72,7 @@ export async function checkDatabase(config: Config): Promise<{ findings: Finding
       isMigrated: applied === newest
     }
   } catch (error) {
-    return { findings: [wrong(`The database could not be looked at: ${reasonOf(error)}.`)], isMigrated: false }
+    return { findings: [wrong(`Could not check the database: ${reasonOf(error)}.`)], isMigrated: false }
   } finally {
     await client.end().catch(() => {})
   }
@@ -85,29 +87,29 @@ function judge(facts: Facts, secondsOff: number, { connections }: Config): Findi
       : wrong(`The database is PostgreSQL ${version}. The shop needs ${OLDEST_VERSION} or later.`),
     ...(facts.encoding === 'UTF8'
       ? []
-      : [wrong(`The database has the encoding ${facts.encoding}. Make it with UTF8.`)]),
+      : [wrong(`The database has the encoding ${facts.encoding}. Create it with UTF8.`)]),
     facts.creates
-      ? fine(`The role ${role} may create tables.`)
-      : wrong(`The role ${role} may create nothing: alter database NAME owner to ${role}`),
-    ...(facts.trigram ? [] : [wrong('PostgreSQL lacks the extension pg_trgm: install its contrib package.')]),
-    ...(facts.read_only ? [wrong('The database takes no writes, as a standby does. Name the primary.')] : []),
+      ? fine(`The role ${role} can create tables.`)
+      : wrong(`The role ${role} cannot create tables. Run: alter database NAME owner to ${role}`),
+    ...(facts.trigram ? [] : [wrong('PostgreSQL lacks the extension pg_trgm. Install postgresql-contrib.')]),
+    ...(facts.read_only ? [wrong('The database is read-only, like a standby. Set DATABASE_URL to the primary.')] : []),
     ...(used + needed > most
-      ? [note(`Two processes more may need ${2 * needed} connections. Lower DATABASE_CONNECTIONS, or use PgBouncer.`)]
+      ? [note(`Two more processes may need ${2 * needed} connections. Lower DATABASE_CONNECTIONS, or use PgBouncer.`)]
       : []),
     secondsOff <= MOST_SECONDS_OFF
-      ? fine("The database's clock agrees with this machine's.")
+      ? fine('The clocks of the database and this machine match.')
       : wrong(
-          `The clocks of the database and of this machine are ${secondsOff.toFixed(0)} seconds apart: synchronise both.`
+          `The clocks of the database and this machine are ${secondsOff.toFixed(0)} seconds apart. Synchronise both.`
         )
   ]
 }
 
 function ageOf(applied: number, newest: number): Finding {
-  if (applied === 0) return fine('The database is empty: the first start makes the tables.')
-  if (applied > newest) return wrong('The database is of a newer version of Netlet. Update the code.')
+  if (applied === 0) return fine('The database is empty. The first start creates the tables.')
+  if (applied > newest) return wrong('The database belongs to a newer version of Netlet. Update the code.')
   return applied === newest
     ? fine('The database has the schema of this version.')
-    : note('The database is of an earlier version: the next start migrates it. Back it up first.')
+    : note('The database belongs to an earlier version. The next start migrates it. Back it up first.')
 }
 
 async function checkPool({ databaseUrl, sessionUrl }: Config): Promise<Finding> {
@@ -115,7 +117,7 @@ async function checkPool({ databaseUrl, sessionUrl }: Config): Promise<Finding> 
   let warning: string | undefined
   try {
     await checkPooler(db, { warn: text => (warning = text) })
-    return warning === undefined ? fine('The pooler answers.') : note(warning)
+    return warning === undefined ? fine('The pooler responds.') : note(warning)
   } catch (error) {
     return wrong(
       error instanceof StartupError ? error.message : `The pooler of DATABASE_URL fails: ${reasonOf(error)}.`

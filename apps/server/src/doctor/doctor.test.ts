@@ -45,7 +45,7 @@ test('a database is looked at without being changed', async () => {
   try {
     const empty = await checkDatabase(configOf({ DATABASE_URL: url }))
     expect(empty).toMatchObject({ isMigrated: false })
-    expect(empty.findings).toContainEqual(has('ok', 'the first start makes the tables'))
+    expect(empty.findings).toContainEqual(has('ok', 'The first start creates the tables'))
     const { rows } = await withClient(url, client =>
       client.query(`select 1 from pg_namespace where nspname in ('drizzle', 'pgboss')`)
     )
@@ -56,8 +56,8 @@ test('a database is looked at without being changed', async () => {
 })
 
 test.each([
-  ['postgres://netlet@127.0.0.1:9/netlet', 'does not answer'],
-  ['postgres://netlet@host.invalid/netlet', 'does not answer']
+  ['postgres://netlet@127.0.0.1:9/netlet', 'does not respond'],
+  ['postgres://netlet@host.invalid/netlet', 'does not respond']
 ])('a database at %s is named with its setting', async (url, words) => {
   const { findings } = await checkDatabase(configOf({ DATABASE_URL: url }))
   expect(findings).toEqual([has('wrong', words)])
@@ -67,12 +67,12 @@ test.each([
 test('a shop with another secret is named; one that is not set up yet only gets notes', async () => {
   const findings = await checkShop(configOf())
   expect(findings).toContainEqual(has('note', 'The platform is not set up'))
-  expect(findings).toContainEqual(has('note', 'No mail service is set up'))
+  expect(findings).toContainEqual(has('note', 'No email service is set up'))
   const sealed = createSecrets('another secret of the same length').seal('kept')
   await withClient(database.url, client =>
     client.query(`insert into settings (key, secret, updated_at) values ('app_secret_check', $1, now())`, [sealed])
   )
-  expect(await checkShop(configOf())).toEqual([has('wrong', 'APP_SECRET is not the one')])
+  expect(await checkShop(configOf())).toEqual([has('wrong', 'APP_SECRET does not match')])
 })
 
 test('a port that another program uses, and a mail server that is none, are wrong', async () => {
@@ -93,6 +93,6 @@ test('the public address needs a named proxy', async () => {
   expect(await checkPublicUrl(configOf())).toEqual([
     has('ok', 'https://shop.invalid'),
     has('wrong', 'TRUST_PROXY is not set'),
-    has('note', 'does not answer there yet')
+    has('note', 'does not respond there yet')
   ])
 })

@@ -24,7 +24,7 @@ export async function checkMachine(config: Config): Promise<Finding[]> {
     ...(config.workerPort === null
       ? [
           note(
-            'WORKER_PORT is not set: workers answer health and metrics only if their unit sets it, as deploy/systemd does.'
+            'WORKER_PORT is not set. Workers serve health and metrics only if their unit sets it, as deploy/systemd does.'
           )
         ]
       : [await checkPort('WORKER_PORT', config.workerHost, config.workerPort)])
@@ -32,7 +32,7 @@ export async function checkMachine(config: Config): Promise<Finding[]> {
 }
 
 const checkWebApp = (): Finding =>
-  existsSync(webApp) ? fine('The web app is built.') : wrong('The web app is not built: run npm ci && npm run build.')
+  existsSync(webApp) ? fine('The web app is built.') : wrong('The web app is not built. Run npm ci && npm run build.')
 
 function checkHandles(): Finding {
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | 'unlimited' } } }
@@ -50,9 +50,9 @@ async function checkClock(): Promise<Finding> {
       timeout: ANSWER_MS
     })
     if (stdout.trim() === 'yes') return fine("This machine's clock is synchronised.")
-    return wrong("This machine's clock is not synchronised: apt-get install systemd-timesyncd or chrony.")
+    return wrong("This machine's clock is not synchronised. Install systemd-timesyncd or chrony.")
   } catch {
-    return note('Whether the clock is synchronised could not be found out: timedatectl did not answer.')
+    return note('Could not check whether the clock is synchronised: timedatectl did not respond.')
   }
 }
 
@@ -91,7 +91,7 @@ export async function checkPublicUrl({ publicUrl, trustProxy, demo }: Config): P
       ? [wrong('TRUST_PROXY is not set, so all visitors look like your reverse proxy. Set it to its address.')]
       : []),
     why === null
-      ? fine('The shop answers there.')
-      : note(`The shop does not answer there yet (${why}). Once it runs, check DNS, certificate and reverse proxy.`)
+      ? fine('The shop responds there.')
+      : note(`The shop does not respond there yet (${why}). When it runs, check DNS, certificate and reverse proxy.`)
   ]
 }

@@ -21,18 +21,18 @@ export async function checkShop(config: Config): Promise<Finding[]> {
   try {
     const secrets = createSecrets(config.appSecret)
     if (!(await opensSecrets(db, secrets)))
-      return [wrong('APP_SECRET is not the one that sealed the secrets of this database. Set the one that it had.')]
+      return [wrong('APP_SECRET does not match this database. Set the one that encrypted its secrets.')]
     const jobs = await openJobs({ db, listenUrl: null, log, queues: [] })
     const changes = await openChangeFeed({ databaseUrl: config.sessionUrl, db, log })
     try {
       const tested = await testPlatform({ config, db, jobs, log, now: systemClock, secrets, changes })
       const isSetUp = mailIsSetUp(await readSettings(db, secrets), config)
       return [
-        fine('APP_SECRET opens the secrets of the database.'),
+        fine('APP_SECRET decrypts the secrets of the database.'),
         platformFinding(tested),
         isSetUp
-          ? fine('A mail service is set up. Web Settings, Email can send a test.')
-          : note('No mail service is set up: enter one under Web Settings, Email, or set SMTP_URL.')
+          ? fine('An email service is set up. To send a test, open Web Settings, Email.')
+          : note('No email service is set up. Enter one under Web Settings, Email, or set SMTP_URL.')
       ]
     } finally {
       await changes.stop()
@@ -46,10 +46,10 @@ export async function checkShop(config: Config): Promise<Finding[]> {
 }
 
 function platformFinding({ ok, outcome, params, detail }: Awaited<ReturnType<typeof testPlatform>>): Finding {
-  if (outcome === 'not_configured') return note('The platform is not set up: enter it under Web Settings, Shopify.')
-  if (ok) return fine(`The platform answers${params['name'] === undefined ? '' : ` as ${params['name']}`}.`)
+  if (outcome === 'not_configured') return note('The platform is not set up. Enter it under Web Settings, Shopify.')
+  if (ok) return fine(`The platform responds${params['name'] === undefined ? '' : ` as ${params['name']}`}.`)
   if (outcome === 'platform_scopes') return wrong(`The platform's app lacks scopes: ${params['scopes']}.`)
-  return wrong(`The platform does not work: ${detail ?? outcome}. Look at Web Settings, Shopify.`)
+  return wrong(`The platform does not work: ${detail ?? outcome}. Check Web Settings, Shopify.`)
 }
 
 /** Signs in at the mail server of SMTP_URL, and sends nothing. */
@@ -72,9 +72,9 @@ export async function checkSmtp({ smtpUrl }: Pick<Config, 'smtpUrl'>): Promise<F
   })
   try {
     await transport.verify()
-    return [fine(`The mail server ${url.host} answers and accepts the sign-in.`)]
+    return [fine(`The email server ${url.host} responds and accepts the login.`)]
   } catch (error) {
-    return [wrong(`The mail server of SMTP_URL does not work: ${reasonOf(error)}.`)]
+    return [wrong(`The email server of SMTP_URL does not work: ${reasonOf(error)}.`)]
   } finally {
     transport.close()
   }

@@ -40,11 +40,11 @@ export async function exchange(
     return { ok: true, status: response.status, headers: response.headers, text: await readText(response) }
   } catch (error) {
     if (signal.aborted) {
-      const message = `${party} at ${at} did not answer within ${timeoutMs / 1000} s.`
+      const message = `${party} at ${at} did not respond within ${timeoutMs / 1000} s.`
       return { ok: false, reason: 'timeout', message, sent: true }
     }
     if (error instanceof AnswerTooLong) {
-      const message = `${party} at ${at} answered more than ${LONGEST_ANSWER / 1024 / 1024} MB.`
+      const message = `${party} at ${at} sent more than ${LONGEST_ANSWER / 1024 / 1024} MB.`
       return { ok: false, reason: 'network', message, sent: true }
     }
     const cause = causeOf(error)

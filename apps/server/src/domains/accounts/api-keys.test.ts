@@ -210,23 +210,23 @@ test('keys end with the password, a reset by an administrator, a ban and other r
     expect((await auditOf(data.id)).at(-1), name).toBe('api_key.end')
     await shop.drain()
     const mails = shop.outbox.mails.filter(mail => mail.to === client.user.email)
-    const ended = mails.find(mail => mail.subject === 'Your API keys have ended')
+    const ended = mails.find(mail => mail.subject === 'Your API keys were revoked')
     expect(ended?.text, name).toContain(`key of ${name}`)
   }
 })
 
 test('a key that its owner had revoked does not end again, and is not in the mail', async () => {
   const client = await shop.customer()
-  const { data: old } = await client.post<Made>(KEYS, { name: 'revoked', scopes: ['read'], password })
+  const { data: old } = await client.post<Made>(KEYS, { name: 'withdrawn', scopes: ['read'], password })
   await client.delete(`${KEYS}${old.id}/`)
   await client.post<Made>(KEYS, { name: 'used', scopes: ['read'], password })
   await client.post('/api/users/change_password', { old_password: password, new_password: 'Other#2026' })
   expect((await auditOf(old.id)).at(-1)).toBe('api_key.revoke')
   await shop.drain()
   const mails = shop.outbox.mails.filter(mail => mail.to === client.user.email)
-  const ended = mails.find(mail => mail.subject === 'Your API keys have ended')
+  const ended = mails.find(mail => mail.subject === 'Your API keys were revoked')
   expect(ended?.text).toContain('used')
-  expect(ended?.text).not.toContain('revoked')
+  expect(ended?.text).not.toContain('withdrawn')
 })
 
 test('its use from each network is audited once, and reading credentials once a network and day', async () => {

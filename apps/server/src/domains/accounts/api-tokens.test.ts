@@ -158,12 +158,12 @@ test('customers make no tokens, and choose when a key ends; a week before, the o
   const mails = async () => {
     await Promise.all([warnOfEndingKeys(shop.ctx), warnOfEndingKeys(shop.ctx)])
     await shop.drain()
-    return shop.outbox.mails.filter(({ to, subject }) => to === customer.user.email && /ends soon/.test(subject))
+    return shop.outbox.mails.filter(({ to, subject }) => to === customer.user.email && /expires soon/.test(subject))
   }
   shop.advance(23 * DAY - MINUTE)
   expect(await mails()).toHaveLength(0)
   shop.advance(2 * MINUTE)
-  expect((await mails()).map(({ subject }) => subject)).toEqual(['Your API key monthly ends soon'])
+  expect((await mails()).map(({ subject }) => subject)).toEqual(['Your API key monthly expires soon'])
   shop.advance(DAY)
   expect(await mails()).toHaveLength(1)
 })

@@ -163,7 +163,7 @@ test('a client secret that the platform refuses is told to operators, once, unti
     expect(await applyReturn(visitor, await leave(visitor, 'login'), 7)).toBe('/login?discord=failed')
   }
   const titles = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => title)
-  expect(await titles()).toEqual(['Chat sign-in (client id and secret) refuses the token'])
+  expect(await titles()).toEqual(['Chat login (client ID and secret) refuses the token'])
   expect(await refused()).toMatchObject([{ subject: 'chat_client', words: 'token' }])
   expect(JSON.stringify(await refused())).not.toContain('of before')
   await configure({ discord_client_secret: 'secret' })

@@ -16,7 +16,7 @@ const warnOfKeysQueue = queue<object>('warn-of-ending-keys', { retryLimit: 0, de
 
 export const accountJobs: Job[] = [
   job(warnOfKeysQueue, {
-    purpose: 'Emails the owners of API keys and tokens a week before they end.',
+    purpose: 'Emails the owners of API keys and tokens a week before they expire.',
     cron: '23 * * * *',
     run: ctx => warnOfEndingKeys(ctx)
   })
@@ -39,7 +39,7 @@ export const accountRetention: RetentionEntry[] = [
     emailCodes,
     emailCodes.expiresAt,
     CODES_KEPT,
-    'Kept for 1 day after a code expires: rate limits count it, and a user who enters it learns that it expired.'
+    'Kept for 1 day after a code expires. Rate limits count it, and a user who enters it learns that it expired.'
   ),
   expired('captchas', captchas, captchas.expiresAt, 0, 'An expired captcha is not accepted.'),
   expired(
@@ -49,13 +49,7 @@ export const accountRetention: RetentionEntry[] = [
     COUNTED_FOR,
     'Older failures and requests no longer count towards limits.'
   ),
-  expired(
-    'oauth_states',
-    oauthStates,
-    oauthStates.expiresAt,
-    0,
-    'A log-in by the chat platform that was not finished.'
-  ),
+  expired('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'Chat platform logins that users did not finish.'),
   expired(
     'second_factor_tickets',
     secondFactorTickets,

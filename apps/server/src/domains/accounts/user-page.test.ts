@@ -296,7 +296,7 @@ describe('roles of operators', () => {
     const last = await people.owner.put(`${U}/${own}/`, { operator_role: 'operations' })
     expect(last).toMatchObject({
       status: 409,
-      msg: 'The shop needs an active owner. Make another administrator an owner first.'
+      msg: 'The shop needs an active owner. Make another operator an owner first.'
     })
   })
 

@@ -205,7 +205,7 @@ test('the own account is neither banned nor deleted', async () => {
 })
 
 test('the last active administrator stays one', async () => {
-  const last = { status: 409, msg: 'The shop needs an active owner. Make another administrator an owner first.' }
+  const last = { status: 409, msg: 'The shop needs an active owner. Make another operator an owner first.' }
   expect(await admin.put(`${U}/${admin.user.id}/`, { is_superuser: false })).toMatchObject(last)
   const second = await shop.admin()
   await admin.post(`${U}/${second.user.id}/baned_user/`)

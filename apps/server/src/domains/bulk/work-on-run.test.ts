@@ -214,7 +214,7 @@ describe('working on a run', () => {
       succeeded: 3,
       reason: 'bulk_not_allowed',
       params: { username },
-      msg: `Stopped, since ${username} is no longer an active administrator`
+      msg: `Stopped, because ${username} is no longer an active operator`
     })
     expect(await workOn(id)).toBe(false)
     expect(await marks()).toEqual([1, 2, 3])

@@ -164,7 +164,7 @@ test('variant dialog: a product is refused with the field that is wrong', async 
     [
       withFirst({ shopify_variant_id: '1' }),
       'variants.0.shopify_variant_id',
-      "The platform's product has no variant like this"
+      'The product on the platform has no such variant'
     ],
     [{ ...form, variants: [one, one] }, 'variants.1.shopify_variant_id', 'You can choose each only once'],
     [{ ...form, variants: [] }, 'variants', 'Add at least one variant'],
@@ -175,7 +175,7 @@ test('variant dialog: a product is refused with the field that is wrong', async 
       'Your choice no longer exists. Please choose again.'
     ],
     [{ ...form, product_name: '' }, 'product_name', 'Please enter the product name'],
-    [{ ...form, shopify_product_id: '1' }, 'shopify_product_id', 'The shop platform has no product 1.']
+    [{ ...form, shopify_product_id: '1' }, 'shopify_product_id', 'The e-commerce platform has no product 1.']
   ]
   for (const [body, field, msg] of cases) {
     const refused = await create(body)
@@ -183,7 +183,7 @@ test('variant dialog: a product is refused with the field that is wrong', async 
   }
   expect(await create(formOf(product, { cart_step: 32, server_group: smallGroup }))).toMatchObject({
     status: 400,
-    msg: 'No CIDR of this server group can hold a block of that size'
+    msg: 'No address range in this server group can hold a block of this size'
   })
   expect((await platformProduct()).shopify_product_id).toBe(product.shopify_product_id)
 })
@@ -230,11 +230,11 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   // Its address family may change if the group has such ranges. IPv4 has no other exit addresses.
   expect(await update({ variants: [{ ...kept, egress: 'session' }] })).toMatchObject({
     status: 400,
-    data: { errors: { 'variants.0.egress': 'Only IPv6 plans can have changing exit addresses' } }
+    data: { errors: { 'variants.0.egress': 'Only IPv6 plans can have rotating or sticky exit addresses' } }
   })
   expect(await update({ variants: [{ ...kept, address_family: 'ipv6' }] })).toMatchObject({
     status: 400,
-    data: { errors: { 'variants.0.cart_step': 'No CIDR of this server group can hold a block of that size' } }
+    data: { errors: { 'variants.0.cart_step': 'No address range in this server group can hold a block of this size' } }
   })
   const { groupId: sixGroup } = await addGroup(app.ctx.db, [{ cidr: '2001:db8:40::/56' }])
   const six = { ...kept, server_group: sixGroup, address_family: 'ipv6' as const, egress: 'session' as const }

@@ -79,7 +79,7 @@ test('a price that is saved in the console is the platform’s price from then o
 
 test.each([
   ['unauthorized', 'refused the access token'],
-  ['error500', 'has a fault of its own']
+  ['error500', 'has an internal error']
 ])('a platform that says %s keeps its price, and so do we: the form says why', async (kind, words) => {
   const form = withPrice(await productForm(), '3.30')
   await control(sandbox, 'POST', '/graphql/faults', { kind, next: 1 })
@@ -171,7 +171,7 @@ test('a new product and a new rule have the platform’s prices, not the form’
   })
   expect(await admin.post('/api/servers/acls/', { ...form, name: 'None', shopify_variant_id: '42' })).toMatchObject({
     status: 400,
-    data: { errors: { shopify_variant_id: "The platform's product has no variant like this" } }
+    data: { errors: { shopify_variant_id: 'The product on the platform has no such variant' } }
   })
 })
 

@@ -59,7 +59,7 @@ export async function readProducts(ctx: AppContext, { asked = false }: { asked?:
 }
 
 const DOUBTFUL =
-  'The platform named none, or less than half, of the products that are on sale here. Nothing was taken off sale. If they are really gone, read the products again from the Products screen.'
+  'The platform returned less than half of the products on sale here, so nothing was taken off sale. If they are really gone, sync the products on the Products screen.'
 
 /** A platform that loses most of its products between two readings is probably at fault. */
 const isDoubtful = (gone: number, of: number): boolean => gone > 0 && (gone === of || (of >= 4 && gone * 2 > of))

@@ -39,7 +39,7 @@ const refused = (message: string, field = 'shopify_variant_id') => ({
   msg: message,
   data: { errors: { [field]: message } }
 })
-const OF_RULE = `${rule.name} is sold as this variant of the platform`
+const OF_RULE = `${rule.name} already uses this variant on the platform`
 const planName = async () => {
   const { data } = await prices.admin.get<{ data: { product_name: string; variants: { variant_name: string }[] }[] }>(
     routes.catalog.products.path
@@ -49,7 +49,7 @@ const planName = async () => {
 
 test('a second rule is refused the variant of another rule, or of a plan, and is told whose it is', async () => {
   expect(await add('Second', rule.variantId)).toMatchObject(refused(OF_RULE))
-  const ofPlan = `${await planName()} is sold as this variant of the platform`
+  const ofPlan = `${await planName()} already uses this variant on the platform`
   expect(await add('Second', first.id)).toMatchObject(refused(ofPlan))
   const made = await add('Second', another.variantId)
   // The platform's price counts, not the form's.

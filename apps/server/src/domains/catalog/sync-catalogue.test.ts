@@ -291,7 +291,7 @@ test.each(['error500', 'garbage', 'unauthorized', 'half', 'lost', 'timeout', 'th
       await control(sandbox, 'POST', '/graphql/faults', { kind, after, next })
       const failed = await syncs.start('catalogue')
       expect(failed).toMatchObject({ state: 'failed', reason: 'platform_unavailable' })
-      expect(failed.msg).toMatch(/^The e-commerce platform did not do this: .+/)
+      expect(failed.msg).toMatch(/^The e-commerce platform could not do this: .+/)
       await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
     }
     expect(await everything()).toEqual(before)

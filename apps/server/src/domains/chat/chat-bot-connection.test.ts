@@ -206,12 +206,12 @@ test('the shop’s own times let another process take over within 30 s', async (
 test('a faulty API is shown in words, and the bot recovers on its own', async () => {
   const bot = chat.start({ backoff: () => 300 })
   const faults = [
-    ['error500', 'server_error', 'fault of its own (500)'],
-    ['html', 'bad_reply', 'not understood'],
+    ['error500', 'server_error', 'internal error (500)'],
+    ['html', 'bad_reply', 'unexpected reply'],
     ['half', 'unreachable', 'cannot be reached'],
-    ['timeout', 'silent', 'did not answer in time'],
+    ['timeout', 'silent', 'did not respond in time'],
     ['unauthorized', 'token_refused', 'refused the bot token'],
-    ['throttled', 'rate_limited', 'limiting the calls']
+    ['throttled', 'rate_limited', "limits the bot's request rate"]
   ] as const
   for (const [kind, problem, words] of faults) {
     await chat.call('POST', '/faults', { kind, next: 1000, path: 'gateway/bot' })

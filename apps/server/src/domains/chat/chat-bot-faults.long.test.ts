@@ -177,5 +177,5 @@ test('a limit of weeks on the commands is not asked about again and again', asyn
     await chat.write({ user: name })
     await expect.poll(() => messages, SOON).toBe(at)
   }
-  expect(told).toEqual(['The chat platform is limiting the calls of the bot.'])
+  expect(told).toEqual(["The chat platform limits the bot's request rate."])
 })

@@ -152,7 +152,7 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
   await expect.poll(async () => (await chat.call<{ name: string }[]>('GET', '/commands')).length, SOON).toBe(3)
   const points = await chat.ask('ines', 'points')
   expect(points).toMatchObject({ ephemeral: true, content: expect.stringContaining('Coins: 3') })
-  expect(points?.content).toContain('not yet to be spent: 3')
+  expect(points?.content).toContain('on hold: 3')
   expect(points?.content).toContain('today: 3 of 10')
   expect((await chat.ask('ines', 'proxies'))?.content).toBe('You have no orders with proxies.')
 
@@ -185,13 +185,13 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
   const listed = await chat.ask('ines', 'proxies')
   expect(listed).toMatchObject({ ephemeral: true, link: { url: 'http://shop.example.com/dashboard/index/proxies' } })
   expect(listed?.content).toMatch(
-    /^Your orders:\n• Old plan, New York · .*expired; renew it until .*\n• Metro ISP, New York · 8 of 8 proxies · 12 days left/
+    /^Your orders:\n• Old plan, New York · .*expired; renew by .*\n• Metro ISP, New York · 8 of 8 proxies · 12 days left/
   )
   expect(listed?.content).not.toMatch(/Of another|Never paid/)
 
   expect(await chat.ask('ines', 'bind')).toMatchObject({
     ephemeral: true,
-    content: expect.stringContaining('belongs to'),
+    content: expect.stringContaining('is connected to'),
     link: { url: 'http://shop.example.com/dashboard/index/setting' }
   })
   const nobody = { ephemeral: true, link: { url: 'http://shop.example.com/dashboard/index/setting' } }
@@ -227,9 +227,7 @@ test('/proxies offers a renewal no longer than its term would last, if that is s
   }
   const ended = fromNow(chat.shop.ctx, HOUR - DAY)
   const until = new Date(ended.getTime() + DAY).toISOString()
-  expect(await endedAt(ended)).toContain(
-    `· expired; renew it until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC to keep`
-  )
+  expect(await endedAt(ended)).toContain(`· expired; renew by ${until.slice(0, 10)} ${until.slice(11, 16)} UTC to keep`)
   expect(await endedAt(new Date(ended.getTime() - 2 * HOUR))).toMatch(/ · expired$/)
 })
 

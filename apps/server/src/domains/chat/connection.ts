@@ -97,7 +97,7 @@ export function connectBot(
       enqueue(channelId, () => catchUp(channelId))
     }
     waiting++
-    if (waiting > MOST_WAITING) return fail('crashed', 'More messages came than could be counted.')
+    if (waiting > MOST_WAITING) return fail('crashed', 'There were too many messages to count all of them.')
     const run = async () => {
       waiting--
       if (over) return

@@ -144,7 +144,7 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
     async stop() {
       ending.abort()
       await running
-      await give().catch((error: unknown) => ctx.log.warn({ err: error }, 'the chat bot was not given back'))
+      await give().catch((error: unknown) => ctx.log.warn({ err: error }, 'the chat bot was not released'))
     }
   }
 }

@@ -56,7 +56,8 @@ export async function checkPlatform(
     return shop
   }
   const password = await platform.data.hasPassword()
-  if (!password.ok) ctx.log.warn({ reason: password.message }, 'the platform does not say whether its store is open')
+  if (!password.ok)
+    ctx.log.warn({ reason: password.message }, 'the platform does not say whether its Online Store is open')
   const seen = { ...shop.value, password: password.ok && password.value }
   await saveCheck(ctx, 'shop', { ...seen, version })
   await saveCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })

@@ -106,35 +106,36 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     status: 'PAID'
   }
   const sentences: Partial<Record<EventResult['outcome'], string>> = {
-    unknown_order: 'no order of ours is named (order_id NL-7)',
+    unknown_order: 'the payment names no order in this shop (order_id NL-7)',
     too_late:
-      'order NL-7 was paid too late: its addresses are gone, it was refunded, or it cannot be renewed; deliver or renew it once there are others, or refund #7',
-    paid_twice: 'order NL-7 was paid already; refund #7',
-    paid_more: 'order NL-7: 5.00 more was paid for #7, which had been ignored; deliver or apply it, or refund it',
-    unreadable: 'unreadable: the event has another shape than expected',
-    lines_missing: 'order NL-7 was paid for less than is needed: New York: 0/8',
-    wrong_currency: 'order NL-7 was paid in VND, not in USD',
+      'order NL-7 was paid too late: its addresses are gone, or it can no longer be renewed. Deliver it when addresses are free, or refund #7',
+    paid_twice: 'order NL-7 was already paid; refund #7',
+    paid_more: 'order NL-7: the customer paid 5.00 more for #7, which was ignored before; deliver, apply or refund it',
+    unreadable: 'unreadable: the event has an unexpected format',
+    lines_missing: 'the payment for order NL-7 is too small; missing: New York: 0/8',
+    wrong_currency: 'order NL-7 was paid in VND instead of USD',
     cancelled:
-      'payment #7 of order NL-7 was cancelled on the platform, and not all of its money was given back; refund the rest, or deliver all the same',
+      'payment #7 for order NL-7 was cancelled on the platform but not fully refunded; refund the rest, or deliver the order',
     cancelled_delivered:
-      'payment #7 of order NL-7 was cancelled on the platform, and not all of its money was given back; refund the rest, or let the lease go on',
-    test_payment: 'order NL-7 was paid by a test payment: no money was taken',
+      'payment #7 for order NL-7 was cancelled on the platform but not fully refunded; refund the rest, or let the lease continue',
+    test_payment: 'order NL-7 has a test payment; no money was charged',
     renewals_unserved:
-      'order NL-7 was refunded and its lease has ended; its renewals (5.00) were paid and not refunded',
+      'order NL-7 was refunded and its lease has ended; its renewals (5.00) were paid but not refunded',
     purchase_not_sold:
-      'order NL-7 was paid for what is not sold any more: {what}; deliver or renew it all the same, or refund #7',
+      'order NL-7 was paid for something no longer sold: {what}; deliver or renew it anyway, or refund #7',
     lines_more:
-      'order NL-7 has {count} addresses, and #7 paid for more: {lines}; refund what is over, or agree with the customer',
+      'order NL-7 has {count} addresses, but #7 paid for more: {lines}; refund the rest, or agree with the customer',
     refunded_twice:
-      'order NL-7: 5.00 too much may have been given back for #7, which brought {charged}; look at it on the platform, and whether it was also refunded outside it',
-    partly_refunded: 'order NL-7: 5.00 of #7 were given back; decide whether its lease goes on',
-    inquiry: 'order NL-7: the buyer’s bank asks about #7, or stopped a dispute of it; look at it on the platform',
+      'order NL-7: 5.00 too much may have been refunded for #7 ({charged} paid); check it on the platform',
+    partly_refunded: 'order NL-7: 5.00 of #7 was refunded; decide whether its lease continues',
+    inquiry:
+      'order NL-7: the buyer’s bank has a question about #7, or closed a dispute about it; check it on the platform',
     refund_failed:
-      'order NL-7: a refund of #7 failed on the platform, 5.00 of it was not given back after all; refund it again, or reopen the order where its lease has ended',
-    refund_doubtful: 'order NL-7: 5.00 of #7 counts as given back, but the platform calls it PAID; look at it there',
-    refund_stuck:
-      'order NL-7: the platform has begun a refund of #7 (5.00) and has had no result for two weeks; look at it there',
-    dispute_won: 'the dispute about #7 was won: the money is back, and the lease of order NL-7 has ended'
+      'order NL-7: a refund of #7 failed on the platform, so 5.00 did not go back; refund it again, or reopen the order',
+    refund_doubtful:
+      'order NL-7: 5.00 of #7 is recorded as refunded, but its status on the platform is PAID; check it there',
+    refund_stuck: 'order NL-7: the platform has had no result for its refund of #7 (5.00) for 2 weeks; check it there',
+    dispute_won: 'you won the dispute about #7; the money is back, but the lease of order NL-7 has ended'
   }
   for (const outcome of EVENT_OUTCOMES) {
     const eventId = await stored()

@@ -152,9 +152,9 @@ test('refused credentials cause one notice at once, in words that say what to do
   expect(await found()).toEqual([])
 
   await writeSettings(shop.ctx, { shopify_api_key: 'unknown' })
-  expect(await call()).toMatchObject({ message: expect.stringContaining('it knows no app with this API key') })
+  expect(await call()).toMatchObject({ message: expect.stringContaining('no app has this API key') })
   await writeSettings(shop.ctx, { shopify_api_key: secrets.apiKey, shopify_api_secret: 'wrong' })
-  expect(await call()).toMatchObject({ message: expect.stringContaining('the API secret is not the one') })
+  expect(await call()).toMatchObject({ message: expect.stringContaining('the API secret does not belong') })
   expect(JSON.stringify(await raisedNotices(shop.ctx.db))).not.toContain('wrong')
   // It says nothing about other credentials.
   await writeSettings(shop.ctx, { shopify_api_secret: secrets.appSecret })

@@ -160,7 +160,7 @@ async function obtainAlone(
   const row = await readToken(ctx.db, settings)
   const token = row && openToken(ctx, row)
   if (token && row.endsAt && row.endsAt > ctx.now()) return { ok: true, value: token }
-  const message = 'Another process of the shop asks the platform for an access token, and has got no answer.'
+  const message = 'Another process of the shop is waiting for an access token from the platform.'
   return row?.failure ?? { ok: false, reason: 'timeout', message, retryable: true }
 }
 

@@ -140,7 +140,7 @@ export const alarmRetention: RetentionEntry[] = [
   {
     what: 'abuse_alarms',
     keep: { ms: KEPT_MS },
-    why: 'Signs of abuse that agents reported, after the last one.',
+    why: 'Signs of abuse that agents reported. If the abuse continues, they report it again.',
     remove: (unit, before, limit) =>
       removeRows(unit, abuseAlarms, sql`${abuseAlarms.lastAt} < ${before.toISOString()}`, limit),
     count: db => countRows(db, abuseAlarms, abuseAlarms.lastAt)

@@ -72,7 +72,7 @@ export async function applyUser(
 }
 
 const TOO_OLD =
-  'The agent is too old for connections that leave from other addresses of an IPv6 lease: upgrade it, and the order goes on'
+  'The agent is too old for IPv6 plans with rotating or sticky exit addresses. Upgrade it to continue the order.'
 
 /** Added to the digest of a user whose agent is too old for limits, so that a newer agent gets the user again. */
 export const NOT_LIMITED = '!'

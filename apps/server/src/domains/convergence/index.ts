@@ -105,13 +105,13 @@ export const convergenceJobs = ({
   }),
   job(convergeFailingQueue, {
     purpose:
-      'Does the same for servers whose agents do not answer, at growing intervals, so that other servers do not wait.',
+      'Does the same for servers whose agents do not respond, at growing intervals, so that other servers do not wait.',
     concurrency: 2,
     perGroup: 1,
     run: (ctx, { serverId }) => convergeFailing(ctx, serverId, confirm(ctx))
   }),
   job(healthQueue, {
-    purpose: 'Checks whether every agent answers, and notifies operators about those that do not.',
+    purpose: 'Checks whether every agent responds, and notifies operators about those that do not.',
     cron: '* * * * *',
     run: checkServers
   }),

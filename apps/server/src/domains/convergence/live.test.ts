@@ -150,7 +150,7 @@ test('what an agent finds wrong with itself makes it a server in trouble, in the
   await report(['dns_failing', 'of_a_newer_agent'])
   expect((await state())?.agent?.problems).toEqual(['dns_failing', 'of_a_newer_agent'])
   const troubled = (await serversHealth(ctx.db, ctx.now())).troubled.find(server => server.id === serverId)
-  expect(troubled?.message).toBe('Name servers do not answer; of_a_newer_agent')
+  expect(troubled?.message).toBe('Name servers do not respond; of_a_newer_agent')
 })
 
 test('a clock that is a minute off is seen by the console alone', () => {

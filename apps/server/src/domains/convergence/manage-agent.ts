@@ -157,7 +157,7 @@ export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: numbe
     await command(ctx, by, async unit => enqueueRepair(unit, serverId))
     return ok({
       status: 202,
-      output: 'Approved. The users are removed when the other changes of this server are done.'
+      output: 'Approved. The users are removed after the other changes of this server.'
     })
   }
   const { removed, waiting } = repair

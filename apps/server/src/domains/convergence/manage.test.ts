@@ -113,9 +113,9 @@ describe('server management', () => {
     const form = { name: 'managed', ip: '127.0.0.1', cidr: '127.60.1.0/24', agent_port: agent.port }
     expect(await admin.put(`/api/servers/servers/${id}/`, form)).toMatchObject({
       code: 409,
-      msg: 'The proxy user byhand, created manually, still uses addresses there. Delete it first.'
+      msg: 'The manually created proxy user byhand still uses addresses there. Delete it first.'
     })
-    expect((await admin.delete(`/api/servers/servers/${id}/`)).msg).toContain('byhand, created manually, still uses')
+    expect((await admin.delete(`/api/servers/servers/${id}/`)).msg).toContain('proxy user byhand still uses')
     expect(await act('delete_user', { username: 'byhand' })).toMatchObject({
       code: 2000,
       data: { output: { deleted: true } }

@@ -170,7 +170,7 @@ describe('the server form', () => {
     const made = await create({ ...good, ...mine, name: 'the first', cidr: '127.48.0.0/29' })
     expect(made).toMatchObject({ code: 2000 })
     const first = made.data
-    const words = 'Server the first has this address and agent port'
+    const words = 'Server the first already uses this address and agent port'
     const refused = { code: 409, data: { errors: { ip: words } } }
     const other = { ...good, name: 'the other', cidr: '127.48.1.0/29' }
     expect(await create({ ...other, ...mine })).toMatchObject(refused)

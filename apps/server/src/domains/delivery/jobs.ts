@@ -117,7 +117,7 @@ export const deliveryRetention: RetentionEntry[] = [
   {
     what: 'retired_proxies',
     keep: { setting: 'keep_retired_proxies_days' },
-    why: 'Addresses that an order gave back. Who held an address when is answered by the leases, which are kept. Those of an order that was credited for an outage stay until the order is over for as long.',
+    why: 'Addresses that orders no longer hold. Leases are kept and show who held an address when. Those of an order with an outage credit stay until that long after its end.',
     remove: (unit, before, limit) =>
       removeRows(
         unit,

@@ -291,7 +291,7 @@ test('at its end an order stops working at once; addresses return after its grac
     detail: { order_id: order.order_id, state: 'expired' }
   })
   expect((await adminNotices(stack)).at(-1)).toContain(
-    'or it cannot be renewed; deliver or renew it once there are others, or refund #'
+    'or it can no longer be renewed. Deliver it when addresses are free, or refund #'
   )
   expect((await adminNotices(stack)).length).toBe(mails + 1)
   expect((await current()).state).toBe('expired')

@@ -187,7 +187,7 @@ test('lines that fell short are shown beside those that are needed, and applying
   const other = await placed()
   expect(await act(entry, 'apply', { order: other.order_id })).toMatchObject({
     status: 409,
-    msg: `This payment stands on order ${order_id}. Deliver that order, or refund the payment.`
+    msg: `This payment belongs to order ${order_id}. Deliver that order, or refund the payment.`
   })
   expect((await act(entry, 'apply', { order: order_id })).code).toBe(2000)
   await inState(stack, buyer, order_id, 'delivered')

@@ -48,13 +48,13 @@ describe('parseDomains', () => {
     expect(parseDomains(text)).toEqual({
       ok: false,
       lines: [
-        [2, 'https://example.com/path', 'has a path: a rule covers whole domains'],
-        [3, 'example.com?q', 'has a path: a rule covers whole domains'],
-        [4, 'example.com:443', 'has a port: a rule covers whole domains'],
-        [5, 'example.com:', 'has a port: a rule covers whole domains'],
+        [2, 'https://example.com/path', 'has a path, but a rule covers whole domains'],
+        [3, 'example.com?q', 'has a path, but a rule covers whole domains'],
+        [4, 'example.com:443', 'has a port, but a rule covers whole domains'],
+        [5, 'example.com:', 'has a port, but a rule covers whole domains'],
         [6, '-x', 'is not a domain, such as example.com'],
         [7, long, 'is not a domain, such as example.com'],
-        [8, 'com', 'is a public suffix: a rule for it would cover every site below it']
+        [8, 'com', 'is a public suffix, so a rule for it would cover every site below it']
       ].map(([line, text, problem]) => ({
         line,
         text,
@@ -67,7 +67,7 @@ describe('parseDomains', () => {
     })
     expect(parseDomains('#')).toEqual({
       ok: false,
-      lines: [{ line: 1, text: '', message: 'At least one domain is needed' }]
+      lines: [{ line: 1, text: '', message: 'Enter at least one domain' }]
     })
   })
 

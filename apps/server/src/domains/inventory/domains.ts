@@ -29,7 +29,7 @@ export function parseDomains(aclValue: string): ParsedDomains {
     else lines.push({ line: at + 1, text, message: `Line ${at + 1}: '${text.slice(0, 80)}' ${read.problem}` })
   }
   if (lines.length === 0 && domains.size === 0) {
-    return { ok: false, lines: [{ line: 1, text: '', message: 'At least one domain is needed' }] }
+    return { ok: false, lines: [{ line: 1, text: '', message: 'Enter at least one domain' }] }
   }
   return lines.length > 0 ? { ok: false, lines } : { ok: true, domains: [...domains].toSorted() }
 }
@@ -40,8 +40,8 @@ function readDomain(text: string): { ok: true; domain: string } | { ok: false; p
     .replace(/\/$/, '')
     .replace(/^(\*\.|\.)+/, '')
     .replace(/\.$/, '')
-  if (/[/?]/.test(bare)) return { ok: false, problem: 'has a path: a rule covers whole domains' }
-  if (/:\d*$/.test(bare)) return { ok: false, problem: 'has a port: a rule covers whole domains' }
+  if (/[/?]/.test(bare)) return { ok: false, problem: 'has a path, but a rule covers whole domains' }
+  if (/:\d*$/.test(bare)) return { ok: false, problem: 'has a port, but a rule covers whole domains' }
   const plain = bare.toLowerCase()
   if (isIPv4(plain)) return { ok: true, domain: plain }
   // ASCII is not converted, because the conversion turns numbers into addresses.
@@ -51,7 +51,7 @@ function readDomain(text: string): { ok: true; domain: string } | { ok: false; p
   if (!valid) return { ok: false, problem: 'is not a domain, such as example.com' }
   const { isIcann, publicSuffix } = parse(domain)
   return isIcann && publicSuffix === domain
-    ? { ok: false, problem: 'is a public suffix: a rule for it would cover every site below it' }
+    ? { ok: false, problem: 'is a public suffix, so a rule for it would cover every site below it' }
     : { ok: true, domain }
 }
 

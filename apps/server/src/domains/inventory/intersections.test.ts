@@ -116,7 +116,7 @@ describe('rules of two levels, if the broader one won', () => {
     const decide = () => rules.put(low, 'Held low', ['low.held.test'], [{ rule_id: broad, winner: 'broad' }])
     expect(await decide()).toMatchObject({
       code: 409,
-      msg: `The rules Held and Held low cannot share a domain while orders hold the same addresses under them: #${first}, #${second}. Let the narrower rule win, or wait until these orders end.`,
+      msg: `The rules Held and Held low cannot share a domain while orders hold the same addresses under them: #${first}, #${second}. Let the narrower rule apply, or wait until these orders end.`,
       data: { reason: 'rules_share_addresses', shared: [{ orders: [first, second] }] }
     })
     expect((await denied(broad)).denied).toContain('low.held.test')

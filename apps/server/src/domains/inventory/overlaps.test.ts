@@ -127,7 +127,7 @@ describe('a subdomain of another rule', () => {
                 winner: 'narrow',
                 reason: 'overlap_narrow_wins',
                 params: { domain: 'shop.nike.com', narrow: 'Nike shop', broad: 'Nike' },
-                msg: 'shop.nike.com belongs to Nike shop alone. Who bought Nike shop reaches it; who bought only Nike does not.'
+                msg: 'shop.nike.com belongs only to Nike shop. Customers with Nike shop can access it. Customers with only Nike cannot.'
               },
               { winner: 'broad', reason: 'overlap_broad_wins' }
             ]

@@ -88,7 +88,7 @@ export const mailRetention: RetentionEntry[] = [
   {
     what: 'mail_contents',
     keep: { setting: 'keep_mail_contents_days' },
-    why: 'What mails said, without codes and personal links: to look into what somebody was told, and to send it again.',
+    why: 'Contents of emails, without codes and personal links. Needed to check what a recipient was sent, and to resend it.',
     remove: removeContents,
     count: db => countRows(db, mailContents, mailContents.createdAt)
   },

@@ -60,7 +60,7 @@ test('while one mail waits, asking again for the same cause adds none', async ()
 
 test('a mail service that fails is asked again; a recipient that it refuses is not', async () => {
   const { db } = shop.ctx
-  const data = { subject: 'Server down', text: 'fr-1 does not answer.' }
+  const data = { subject: 'Server down', text: 'fr-1 does not respond.' }
   shop.outbox.fail(503, 1)
   await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'again@example.com', template: 'admin-notice', data, key: 'notice:again' })

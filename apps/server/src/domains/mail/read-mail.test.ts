@@ -184,7 +184,7 @@ test('a waiting mail to the address that names another user is sent, except for 
 
 test('a dead letter of a mail, and one that has ended, lose what they said and what the service answered', async () => {
   const data = JSON.stringify(mailTo(HERS))
-  const output = JSON.stringify({ message: `Mail not sent. 550 <${HERS}> is full` })
+  const output = JSON.stringify({ message: `Email not sent. 550 <${HERS}> is full` })
   await shop.ctx.db.execute(sql`insert into pgboss.job (name, data, output, state, source_name) values
     ('dead-letter', ${data}::jsonb, ${output}::jsonb, 'created', 'send-mail'),
     ('dead-letter', ${JSON.stringify({ to: HERS })}::jsonb, null, 'created', 'tag-platform-order'),

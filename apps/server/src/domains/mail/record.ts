@@ -44,7 +44,7 @@ export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Pro
       .returning({ id: mails.id, createdAt: mails.createdAt, tries: mails.tries })
     if (claimed) return claimed
     const [known] = await tx.select({ state: mails.state }).from(mails).where(eq(mails.key, mail.key))
-    if (known?.state === 'waiting') throw new Error(`Another job is sending the mail ${mail.key}`)
+    if (known?.state === 'waiting') throw new Error(`Another job is sending the email ${mail.key}`)
     return null
   })
 }

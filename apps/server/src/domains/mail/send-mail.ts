@@ -58,12 +58,12 @@ export async function sendMail(ctx: AppContext, request: MailRequest, jobId: str
   const about = { mail: key, template }
   const named = unnamed ? FORGOTTEN : to
   const claimed = await claimMail(ctx, { key, to: named, template, kind, language }, jobId)
-  if (!claimed) return log.info(about, 'mail not sent again')
+  if (!claimed) return log.info(about, 'email not sent again')
   const { id, createdAt, tries } = claimed
   const needless = await whyUnneeded(ctx, request, { kind, canEnd: unsubscribe !== undefined })
   if (needless) {
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
-    return log.info({ ...about, reason: needless.code }, 'mail skipped')
+    return log.info({ ...about, reason: needless.code }, 'email skipped')
   }
   const rendered = renderRequest(ctx, request, kind)
   const content = { ...rendered.kept, username: 'username' in request.data ? request.data.username : null }
@@ -71,7 +71,7 @@ export async function sendMail(ctx: AppContext, request: MailRequest, jobId: str
   if (sent.ok) {
     const carried = hasSecrets(request) ? undefined : request
     await recordMail(ctx, id, { state: 'sent', providerId: sent.id, content, carried })
-    return log.info(about, 'mail sent')
+    return log.info(about, 'email sent')
   }
   const failure: MailFailure = { code: sent.reason, sentence: sent.message }
   if (sent.uncertain && (await sendLater(ctx, { id, to: named }, request, failure))) return
@@ -86,9 +86,9 @@ export async function sendMail(ctx: AppContext, request: MailRequest, jobId: str
     failure,
     ...(final ? { carried: request, content } : {})
   })
-  if (!final) throw new Error(`Mail not sent. ${sent.message}`)
+  if (!final) throw new Error(`Email not sent. ${sent.message}`)
   if (sent.noMailbox) await blockUnknown(ctx, to, sent.message)
-  log.error({ ...about, reason: sent.message }, 'mail failed permanently')
+  log.error({ ...about, reason: sent.message }, 'email failed permanently')
 }
 
 /** Codes and personal links are sealed and expire. A copy would be useless, or reveal them to others. */
@@ -141,14 +141,14 @@ async function putOff(
   })
   ctx.log.info(
     { mail: request.key, template: request.template, seconds: startIn / 1000 },
-    'mail put off by the service'
+    'email postponed by the service'
   )
 }
 
 const NO_SUCH_ADDRESS: MailFailure = { code: 'no_such_address', sentence: 'the address does not exist' }
-const BOUNCED: MailFailure = { code: 'bounced', sentence: 'the address takes no mail' }
-const COMPLAINED: MailFailure = { code: 'complained', sentence: 'its owner calls our mail spam' }
-const SWITCHED_OFF: MailFailure = { code: 'switched_off', sentence: 'switched off by its recipient' }
+const BOUNCED: MailFailure = { code: 'bounced', sentence: 'the address accepts no email' }
+const COMPLAINED: MailFailure = { code: 'complained', sentence: 'its owner reported our email as spam' }
+const SWITCHED_OFF: MailFailure = { code: 'switched_off', sentence: 'turned off by its recipient' }
 
 /**
  * Why a mail is no longer needed; null if it is. @param mail `canEnd`: the recipient can end such mails without choices

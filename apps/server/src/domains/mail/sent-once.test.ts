@@ -90,7 +90,7 @@ test('a permanently refused mail and an unneeded one say why', async () => {
   await ask(cancelled('refused@example.com', 'cancelled:5'))
   const [refused] = await ended('refused@example.com')
   expect(refused?.state).toBe('failed')
-  expect(refused?.error).toContain('refused the mail')
+  expect(refused?.error).toContain('refused the email')
   await ask(cancelled('deleted-3@deleted.invalid', 'cancelled:6'))
   expect(await ended('deleted-3@deleted.invalid')).toMatchObject([
     { state: 'skipped', error: 'the address does not exist', error_code: 'no_such_address' }
@@ -115,7 +115,7 @@ test('a customer switches kinds of mail off; security notices and codes still co
   expect((await customer.put(path, { ...choices, payments: 'no' })).status).toBe(400)
   await ask(cancelled('quiet@example.com', 'cancelled:7'))
   expect(await ended('quiet@example.com')).toMatchObject([
-    { state: 'skipped', error: 'switched off by its recipient', error_code: 'switched_off' }
+    { state: 'skipped', error: 'turned off by its recipient', error_code: 'switched_off' }
   ])
   const sealed_code = shop.ctx.secrets.seal('123456').toString('base64')
   const expires_at = new Date(shop.ctx.now().getTime() + MINUTE).toISOString()
@@ -180,7 +180,7 @@ test('the link in a mail switches off its kind without a login, by a page and by
   expect(again.data).toEqual({ kind: 'payments' })
   await ask(cancelled(request.to, 'cancelled:10'))
   const all = await ended(request.to, 3)
-  expect(all.find(({ state }) => state === 'skipped')?.error).toBe('switched off by its recipient')
+  expect(all.find(({ state }) => state === 'skipped')?.error).toBe('turned off by its recipient')
   // No other call accepts a form.
   expect((await multipart('/api/auth/login')).status).toBe(415)
   const form = await fetch(`${shop.url}/api/auth/login`, {
@@ -304,7 +304,7 @@ test('no copy of a mail with a code, of an unneeded one, or to an address that t
   const block = { address: request.to, cause: 'bounced', reason: '550', source: 'smtp', at: shop.ctx.now() } as const
   await command(shop.ctx, SYSTEM, unit => blockAddresses(unit, [block]))
   pause()
-  expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('takes no email') })
+  expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('is blocked') })
   const needless = { ...cancelledMail('gone@example.com'), key: 'cancelled:needless' }
   await sendMail(shop.ctx, needless, 'first')
   expect((await logged(request.to))[0]).toMatchObject({ state: 'skipped', send_again: 'needless' })

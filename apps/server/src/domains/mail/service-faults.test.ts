@@ -54,7 +54,7 @@ function holdTimeouts() {
 }
 
 const REFUSALS: [what: string, body: object, code: string, said: string][] = [
-  ['500', { status: 500 }, 'server_error', 'fault of its own'],
+  ['500', { status: 500 }, 'server_error', 'internal error'],
   ['a page with 200', { kind: 'html' }, 'server_error', 'in place of'],
   ['a key that ended', { status: 401 }, 'unauthorized', 'refused the API key']
 ]

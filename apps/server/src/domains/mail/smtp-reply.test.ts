@@ -88,7 +88,7 @@ test.each([
   reply = '250 ok'
   fault = 'fault' in said ? said.fault : null
   toSender = 'toSender' in said ? said.toSender : '250 ok'
-  await expect(sendMail(shop.ctx, mailTo('wait@example.com', key), 'job')).rejects.toThrow('The mail server at')
+  await expect(sendMail(shop.ctx, mailTo('wait@example.com', key), 'job')).rejects.toThrow('The email server at')
   expect(await rowOf(key)).toMatchObject({ state: 'waiting', errorCode: code })
   fault = null
   toSender = '250 ok'

@@ -65,12 +65,12 @@ test('many of one cause at once are told in one message, those with most orders 
   expect(others).toEqual([])
   expect(message).toMatchObject({
     type: 'notice.opened',
-    data: { title: 'Server s36 does not answer, and 44 more', more: 25 }
+    data: { title: 'Server s36 does not respond, and 44 more', more: 25 }
   })
   expect(message?.data.url).toMatch(/\/dashboard\/index\/notices$/)
   expect(message?.data.notices).toHaveLength(20)
   expect(message?.data.notices[0]).toMatchObject({ subject: '36' })
-  expect(message?.data.text.split('\n')[0]).toBe('• [Critical, open] Server s36 does not answer (orders: 12)')
+  expect(message?.data.text.split('\n')[0]).toBe('• [Critical, open] Server s36 does not respond (orders: 12)')
   expect(message?.data.text).toContain('and 25 more')
   // Those that the message leaves out also count as sent.
   const rows = await world.rows()
@@ -81,7 +81,7 @@ test('many of one cause at once are told in one message, those with most orders 
   world.pass(MINUTE)
   world.found.set('server_down', [])
   expect(await tellAll()).toMatchObject([
-    { type: 'notice.ended', data: { title: 'Ended: Server s36 does not answer, and 44 more' } }
+    { type: 'notice.ended', data: { title: 'Ended: Server s36 does not respond, and 44 more' } }
   ])
 })
 
@@ -104,7 +104,7 @@ test('what commands tell of one by one is gathered after five messages, and leav
   world.pass(MINUTE)
   await world.sendDue()
   expect(bodies()).toMatchObject([
-    { data: { title: 'Server s30 does not answer, and 24 more', notices: { length: 20 }, more: 5 } }
+    { data: { title: 'Server s30 does not respond, and 24 more', notices: { length: 20 }, more: 5 } }
   ])
   expect(await shown(rows.at(-1)?.id)).toMatchObject({ told_at: expect.any(String) as string, sends: { sent: 1 } })
 })
@@ -125,7 +125,7 @@ test('a critical notice waits five minutes at most if the hour’s messages are 
   const [message, ...others] = await tellAll()
   expect(others).toEqual([])
   expect(message?.data.notices.map(({ subject }) => subject)).toEqual(['b', 'a', 'c'])
-  expect(message?.data.text).toContain('[Critical, ended] Server sa does not answer')
+  expect(message?.data.text).toContain('[Critical, ended] Server sa does not respond')
   const rows = await world.rows()
   for (const { id } of rows.slice(-3)) expect((await shown(id)).sends).toMatchObject({ sent: 1, waiting: 0 })
 })
@@ -233,7 +233,7 @@ test('times in what is said are of the rules’ time zone, and the same as besid
   const since = new Date('2026-06-15T11:55:00.000Z')
   world.found.set('server_down', [{ ...down('1'), params: { ...down('1').params, since: since.toISOString() }, since }])
   const [message] = await tellAll()
-  expect(message?.data.text).toContain('has not answered since Jun 15, 2026, 13:55 GMT+2.')
+  expect(message?.data.text).toContain('has not responded since Jun 15, 2026, 13:55 GMT+2.')
   const [row] = await world.rows()
   const { text, since: beside } = await shown(row?.id)
   expect(text.en).toContain('Jun 15, 2026, 13:55 GMT+2')

@@ -110,7 +110,7 @@ export const ownFinders: NoticeFinder[] = [
 const SERVICES = {
   platform: 'E-commerce platform',
   platform_key: 'E-commerce platform (API key and secret)',
-  chat_client: 'Chat sign-in (client id and secret)'
+  chat_client: 'Chat login (client ID and secret)'
 } as const
 type Service = keyof typeof SERVICES
 

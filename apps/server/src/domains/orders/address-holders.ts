@@ -31,7 +31,7 @@ function abuseReplies({ address, at, held }: Question): { en: string; 'zh-CN': s
   return {
     en: [
       'Hello,',
-      `thank you for your report about the address ${address}.`,
+      `Thank you for your report about the address ${address}.`,
       ...(used.length === 0
         ? [`At ${time} this address was not leased to any customer of ours.`]
         : [

@@ -41,7 +41,7 @@ export const orderRetention: RetentionEntry[] = [
   {
     what: 'order_events',
     keep: { setting: 'keep_order_history_days' },
-    why: 'The history of orders. Payments, leases and the orders themselves are kept, and so are the times between the end of an order and its revival: no credit for an outage pays for those.',
+    why: 'The history of orders. Payments, leases and the orders themselves are kept. So are the gaps between an expiry and a late renewal, because outages in them earn no credit.',
     remove: (unit, before, limit) =>
       removeRows(unit, orderEvents, and(lt(orderEvents.at, before), not(isPause)), limit),
     count: db => countRows(db, orderEvents, orderEvents.at)

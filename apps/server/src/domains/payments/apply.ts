@@ -245,6 +245,6 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
 const HELD = {
   ...ORDER_FAILURES,
   order_refunded: 'Order {order} had been refunded',
-  renewal_not_sold: 'Not sold any more, or not by these lines: {what}',
-  renewal_too_late: 'Order {order} could not be renewed any more'
+  renewal_not_sold: 'No longer sold, or not in this form: {what}',
+  renewal_too_late: 'Order {order} could no longer be renewed'
 }

@@ -50,7 +50,7 @@ test('a payment whose refund was just started cannot be applied, ignored or mark
   const { order, paid, entry } = await paidTwice()
   const unpaid = await world.place(buyer)
   expect(await refund(other, order, entry.platform_order)).toMatchObject({ code: 2000 })
-  const words = `A refund of payment ${entry.platform_order}, which boss2 asked for, is not finished. Please wait until the platform reports it.`
+  const words = `A refund of payment ${entry.platform_order}, requested by boss2, is in progress. Please wait until the platform reports it.`
   for (const [action, body] of [
     ['apply', { order: unpaid.publicId }],
     ['ignore', { note: 'a tip' }],
@@ -237,7 +237,7 @@ test('a refund whose result is unknown stays under way, says so, and is made onc
     const unknown = await refund(other, order, null)
     world.refundReplies.as = 'whole'
     expect(unknown).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
-    expect(unknown.msg).toContain('It is not known whether the platform made this refund')
+    expect(unknown.msg).toContain('The platform may have made this refund')
     expect(await refund(boss, order, null)).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
     // The platform takes a later request for the same one.
     await world.advance(11 * MINUTE)

@@ -109,7 +109,7 @@ test('a part is noted, and the operator decides; parts that add up to all end th
   expect(await outcomeOf(stack, 'part one again', 'refunds/create')).toMatchObject({ outcome: 'ignored' })
   expect(await mine(order.order_id)).toMatchObject({ state: 'delivered', delivery_num: 8 })
   expect(await revenueOf(order.id)).toBe('16.60')
-  expect((await adminNotices(stack)).at(-1)).toContain('decide whether its lease goes on')
+  expect((await adminNotices(stack)).at(-1)).toContain('decide whether its lease continues')
   await refunded(id, { id: 902, amount: '16.60', eventId: 'the rest' })
   expect(await outcomeOf(stack, 'the rest', 'refunds/create')).toMatchObject({ outcome: 'refunded' })
   await inState(stack, buyer, order.order_id, 'refunded')

@@ -113,7 +113,7 @@ test('a payment for nothing of ours changes nothing and is shown to an administr
   expect(await outcomeOf(stack, 'unreadable')).toEqual({ outcome: 'unreadable', detail: null })
   const newMails = (await adminNotices(stack)).slice(mails)
   expect(newMails).toHaveLength(2)
-  expect(newMails[0]).toContain('no order of ours is named (order_id NL-nobody)')
+  expect(newMails[0]).toContain('the payment names no order in this shop (order_id NL-nobody)')
   expect(newMails[1]).toContain('unreadable')
   const inChinese = (await raisedNotices(stack.ctx.db, 'zh-CN')).map(({ text }) => text).join('\n')
   expect(inChinese).toContain('：未对应本店的任何订单（order_id NL-nobody）。')
@@ -134,7 +134,9 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
     fail: { code: 'lines_missing', params: { missing } }
   })
   expect(await moved(order_id)).toMatchObject({ grants: 0, leases: 1 })
-  expect((await adminNotices(stack)).at(-1)).toContain(`order ${order_id} was paid for less than is needed: ${missing}`)
+  expect((await adminNotices(stack)).at(-1)).toContain(
+    `the payment for order ${order_id} is too small; missing: ${missing}`
+  )
   expect(await customerMails(order_id)).toEqual(['payment-not-delivered'])
   expect(await tagsOf(event.id)).toEqual([
     { tags: ['delivery_fail'], note: `Payment does not cover the order: ${missing}` }
@@ -289,7 +291,7 @@ test('a purchase whose cart kept the attribute of a renewal is delivered; a seco
   await stack.eventually('the change', async () => heard.some(one => one.resource === 'order' && one.id === id))
   stop()
   expect(heard.filter(one => one.resource === 'order')).toEqual([{ resource: 'order', id, userId: uid }])
-  expect((await adminNotices(stack)).at(-1)).toContain('was paid already; refund #')
+  expect((await adminNotices(stack)).at(-1)).toContain('was already paid; refund #')
   expect(await moved(order_id)).toEqual({ ...before, payments: 2 })
   expect(await mine(order_id)).toMatchObject({ expired_at: order.expired_at, pay_amount: '20.00' })
 })

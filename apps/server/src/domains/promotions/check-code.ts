@@ -52,7 +52,7 @@ export async function checkCodeOnPlatform(
     if (failure && mayRetry) throw new Error(failure.message)
     if (isDone) return
   }
-  throw new Error('The code was changed each time that it was written there.')
+  throw new Error('The code kept changing while the shop wrote it to the platform.')
 }
 
 /** A discount that an operator made by hand has no holder: it works for its buyer as for all. */

@@ -280,15 +280,15 @@ test('what the shop did not make is not ended with its code here', async () => {
 const next = (kind: string) => (kind === 'throttled' || kind === 'too_many' ? 100 : 1)
 
 test.each([
-  ['error500', 'fault of its own'],
-  ['garbage', 'is not the shop platform'],
+  ['error500', 'internal error'],
+  ['garbage', 'is not the e-commerce platform'],
   ['unauthorized', 'refused the access token'],
   ['locked', 'frozen or locked'],
   ['half', 'cannot be reached'],
   ['lost', 'cannot be reached'],
-  ['timeout', 'did not answer within'],
-  ['throttled', 'limiting our calls'],
-  ['too_many', 'limiting our calls']
+  ['timeout', 'did not respond within'],
+  ['throttled', 'limits the request rate'],
+  ['too_many', 'limits the request rate']
 ])('%s: the row says what is the matter, and the next try makes one discount', async (kind, problem) => {
   const card = await addCard({ code: `FAULT-${kind}` })
   await world.codes()
@@ -369,5 +369,5 @@ test('all codes are compared page by page, over as many runs as it takes', async
   const [coupon] = await db.select().from(coupons)
   expect(coupon).toMatchObject({ platformState: 'differs', platformDiffers: ['holder', 'uses', 'once', 'foreign'] })
   await world.fault('error500')
-  await expect(checkCodes(world.shop.ctx, {})).rejects.toThrow('fault of its own')
+  await expect(checkCodes(world.shop.ctx, {})).rejects.toThrow('internal error')
 })

@@ -94,7 +94,7 @@ export function machineOf(
       if ((await hashOf(path)) === content.sha256) return false
       const fresh = quote(`${path}.new`)
       // If the upload breaks off, the old file stays until all of the new one has arrived.
-      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; false;; esac`
+      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && mv -f ${fresh} ${quote(path)};; *) echo 'The file arrived damaged or incomplete' >&2; false;; esac`
       const packed = content.file !== undefined
       const command = `mkdir -p ${quote(posix.dirname(path))} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish} || { code=$?; rm -f ${fresh}; exit $code; }`
       const input = packed

@@ -66,7 +66,7 @@ async function goBack(
   reason: StepFailed
 ): Promise<void> {
   const { layout, found, progress } = context
-  progress.print('Going back to the program and settings that worked before')
+  progress.print('Restoring the previous program and settings')
   // If nothing took over from it, the previous program never stopped. Its tunnels are not cut.
   const start = reason instanceof TakeoverFailed ? null : 'restart'
   await switchTo(machine, layout, { folder, systemd: found.systemd, start })

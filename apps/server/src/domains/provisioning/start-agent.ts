@@ -45,7 +45,7 @@ export async function startAgent(
     await waitForTakeover(handsOver, [createAgentClient(address, 3000), running.agent], progress.signal)
   }
 
-  await progress.step('wait', 'Waits for the agent to answer')
+  await progress.step('wait', 'Waits for the agent to respond')
   await waitForAnswer(machine, address, {
     version,
     waitMs: installation.waitMs,

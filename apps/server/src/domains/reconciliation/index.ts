@@ -72,7 +72,8 @@ export const reconciliationJobs: Job[] = [
     }
   }),
   job(recoverQueue, {
-    purpose: 'After a restore from a backup: finds what was paid since, and then lets the shop sell and change again.',
+    purpose:
+      'After a restore from a backup: finds payments made since then, and then lets the shop sell and change again.',
     cron: '* * * * *',
     atStart: true,
     run: recover

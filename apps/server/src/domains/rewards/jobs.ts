@@ -48,7 +48,7 @@ export const rewardsRetention: RetentionEntry[] = [
   {
     what: 'chat_days',
     keep: { ms: 7 * DAY },
-    why: "How many points a user's and a chat account's messages brought on a day, for the most that a day can bring.",
+    why: "Coins that a user's chat messages earned per day, for the daily limit.",
     async remove(unit, before, limit) {
       const day = iso(before).slice(0, 10)
       const removed = await removeRows(unit, chatPoints, lt(chatPoints.day, day), limit)

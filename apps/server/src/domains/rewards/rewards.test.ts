@@ -289,8 +289,8 @@ test('level codes: five levels from the start, discount, code and point required
   expect((await admin.put<LevelCode>(path, whole)).data).toMatchObject({ level: 2, code: 'SILVER5', discount: '5.00' })
   expect(await discountCodeFor(db, customer.user.id)).toBe('SILVER5')
   for (const [point, msg, reason, params] of [
-    [100, 'Points rise with the level: level 1 has 100', 'level_points_order', { points: 100, level: 1 }],
-    [10_000, 'Points rise with the level: level 3 has 10000', 'level_points_order', { points: 10_000, level: 3 }]
+    [100, 'Points must rise with each level. Level 1 has 100.', 'level_points_order', { points: 100, level: 1 }],
+    [10_000, 'Points must rise with each level. Level 3 has 10000.', 'level_points_order', { points: 10_000, level: 3 }]
   ] as const) {
     const data = { reason, params, errors: { point: msg } }
     expect(await admin.put(path, { ...whole, point })).toMatchObject({ status: 400, msg, data })

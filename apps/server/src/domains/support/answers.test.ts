@@ -55,9 +55,9 @@ test('a ticket is answered once in spite of concurrent answers; the language can
   const id = await ticketOf('once@example.com', 'zh-CN')
   const replies = await Promise.all([1, 2, 3].map(at => answered(id, `Answer ${at}`, { language: 'en' })))
   expect(replies.map(reply => reply.status).toSorted((a, b) => a - b)).toEqual([200, 409, 409])
-  expect(replies.find(reply => reply.status === 409)?.msg).toBe('This ticket has been answered already')
+  expect(replies.find(reply => reply.status === 409)?.msg).toBe('This ticket already has a reply')
   const mails = await shop.outbox.waitFor('once@example.com')
-  expect(mails.map(mail => mail.subject)).toEqual([`Answer to your ticket #${id}`])
+  expect(mails.map(mail => mail.subject)).toEqual([`Reply to your ticket #${id}`])
 })
 
 test('an answer that the mail service refuses shows as failed, and why', async () => {

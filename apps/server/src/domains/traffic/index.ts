@@ -53,7 +53,7 @@ export const trafficRetention: RetentionEntry[] = [
   {
     what: 'traffic_hours',
     keep: { ms: HOURS_KEPT },
-    why: 'Traffic of each proxy, order and server by hour, for the charts of the last weeks.',
+    why: 'Hourly traffic of each proxy, order and server, for the charts of recent weeks.',
     remove: async (unit, before, limit) =>
       (await removeRows(unit, trafficHours, lt(trafficHours.at, before), limit)) +
       (await removeRows(unit, orderTrafficHours, lt(orderTrafficHours.at, before), limit)) +

@@ -58,7 +58,7 @@ export const webhookRetention: RetentionEntry[] = [
   {
     what: 'webhook_events',
     keep: { ms: KEPT_MS },
-    why: 'Events sent to webhook endpoints, with each attempt and the start of its answer. Deleted events cannot be resent.',
+    why: 'Events sent to webhook endpoints, with each attempt and the start of its response. Deleted events cannot be resent.',
     remove: (unit, before, limit) =>
       removeRows(
         unit,

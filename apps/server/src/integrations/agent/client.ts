@@ -175,7 +175,7 @@ const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 }
 /** By certificate. The pool of a reissued one stays until its idle connections time out. */
 const tls = new LRUCache<string, HttpsAgent>({ max: 1000 })
 
-const noAgent = (status: number): string => `What answers there is not a Netlet agent (HTTP ${status})`
+const noAgent = (status: number): string => `What responds there is not a Netlet agent (HTTP ${status})`
 
 /** Reasons that refuse the caller, independent of the request. */
 const OF_CALLER: ReadonlySet<string> = new Set(['foreignConsole', 'olderConsole'] satisfies AgentReason[])
@@ -185,7 +185,7 @@ function readClaim({ status, body }: RawReply): ClaimReply {
   const granted = agentClaimReply.safeParse(json)
   if (status === 200 && granted.success) return { kind: 'granted', owner: granted.data.owner }
   const failure = agentFailure.safeParse(json)
-  if (!failure.success) return { kind: 'failed', message: 'What answers there is not a Netlet agent' }
+  if (!failure.success) return { kind: 'failed', message: 'What responds there is not a Netlet agent' }
   const { reason, owner, msg } = failure.data
   if (owner && OF_CALLER.has(reason)) return { kind: reason === 'foreignConsole' ? 'foreign' : 'older', owner }
   return status === 404 ? { kind: 'unknown' } : { kind: 'failed', message: msg }
@@ -216,7 +216,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     }
     const parsed = schema.safeParse(json)
     if (parsed.success) return { ok: true, data: parsed.data }
-    return { ok: false, kind: 'failed', message: 'What answers there is not a Netlet agent' }
+    return { ok: false, kind: 'failed', message: 'What responds there is not a Netlet agent' }
   }
   const statePage = (after: string) =>
     call(agentState, 'GET', `/api/state${queryString({ after, limit: STATE_USERS })}`, { most: LARGEST_LIST })

@@ -20,10 +20,10 @@ async function clientOf(answer: RequestListener): Promise<AgentClient> {
 }
 
 test.each([
-  [404, '', 'What answers there is not a Netlet agent (HTTP 404)'],
-  [503, '', 'What answers there is not a Netlet agent (HTTP 503)'],
+  [404, '', 'What responds there is not a Netlet agent (HTTP 404)'],
+  [503, '', 'What responds there is not a Netlet agent (HTTP 503)'],
   [404, 'no such page', 'no such page'],
-  [200, 'welcome', 'What answers there is not a Netlet agent']
+  [200, 'welcome', 'What responds there is not a Netlet agent']
 ])('a server that answers %s %j is described in words', async (status, body, message) => {
   const client = await clientOf((_request, response) => response.writeHead(status).end(body))
   expect(await client.info()).toMatchObject({ ok: false, message })

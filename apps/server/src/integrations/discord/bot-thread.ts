@@ -86,7 +86,7 @@ function fail(problem: ChatBotProblem, detail: string, retryAfterMs = 0): void {
 /** Starts the platform's deadline for a connection. */
 function expectConnection(): void {
   clearTimeout(deadline)
-  deadline = setTimeout(() => fail('silent', 'The chat platform did not answer in time.'), connectMs)
+  deadline = setTimeout(() => fail('silent', 'The chat platform did not respond in time.'), connectMs)
 }
 
 function connected(): void {
@@ -236,7 +236,7 @@ async function work(message: ToBot): Promise<unknown> {
   return null
 }
 
-const LIMITED = 'The chat platform is limiting the calls of the bot.'
+const LIMITED = "The chat platform limits the bot's request rate."
 
 function messageOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
@@ -267,12 +267,12 @@ function judge(error: unknown): [ChatBotProblem, string, number?] {
     return ['intents_refused', 'The chat platform refused the intents.']
   if (isLimit(error) || status === 429) return ['rate_limited', LIMITED, retryAfter]
   if (text.startsWith('Not enough sessions remaining')) return ['rate_limited', text, waitUntilReset(text)]
-  if (name === 'AbortError') return ['silent', 'The chat platform did not answer in time.']
-  if (status !== null && status >= 500) return ['server_error', `The chat platform has a fault of its own (${status}).`]
+  if (name === 'AbortError') return ['silent', 'The chat platform did not respond in time.']
+  if (status !== null && status >= 500) return ['server_error', `The chat platform has an internal error (${status}).`]
   if (status !== null) return ['bad_reply', `The chat platform refused a call (${status}): ${text}`]
   if (/fetch failed|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|other side closed|terminated/i.test(`${code} ${text}`))
     return ['unreachable', 'The chat platform cannot be reached.']
-  return ['bad_reply', `The chat platform's reply was not understood: ${text}`]
+  return ['bad_reply', `The chat platform sent an unexpected reply: ${text}`]
 }
 
 /** Milliseconds until the platform allows more session starts, from the library's message. */

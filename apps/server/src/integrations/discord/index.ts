@@ -39,7 +39,7 @@ const User = z.object({
 
 const party = 'The chat platform'
 const failed = (reason: DiscordReason, message: string): DiscordFailure => ({ ok: false, reason, message })
-const notConfigured = failed('not_configured', 'Enter the client id and the client secret under Web Settings, Discord.')
+const notConfigured = failed('not_configured', 'Enter the client ID and client secret under Web Settings, Discord.')
 
 /** OAuth2 sign-in with the chat platform: authorize URL, code for token, token for user. */
 export function createDiscord(options: DiscordOptions) {
@@ -103,7 +103,7 @@ export function createDiscord(options: DiscordOptions) {
       )
       if (!reply.ok) return reply
       // The platform answers a bad code with 400 invalid_grant, and bad client credentials with 401 invalid_client.
-      if (reply.status === 400) return failed('invalid_code', 'The sign-in has expired. Please start it again.')
+      if (reply.status === 400) return failed('invalid_code', 'The login has expired. Please start again.')
       const token = read(reply, Token)
       return token.ok ? { ok: true, value: { accessToken: token.value.access_token } } : token
     },
@@ -146,11 +146,11 @@ function read<T>({ status, text }: HttpReply, schema: z.ZodType<T>): DiscordResu
   if (status === 401 || status === 403)
     return failed(
       'unauthorized',
-      'The chat platform refused us. Check the client id and secret under Web Settings, Discord.'
+      'The chat platform refused the client ID or secret. Check them under Web Settings, Discord.'
     )
-  if (status === 429) return failed('throttled', 'The chat platform is limiting our calls. Try again in a minute.')
-  if (status >= 500) return failed('server_error', `The chat platform has a fault of its own (HTTP ${status}).`)
+  if (status === 429) return failed('throttled', 'The chat platform limits the request rate. Try again in a minute.')
+  if (status >= 500) return failed('server_error', `The chat platform has an internal error (HTTP ${status}).`)
   const body = schema.safeParse(status === 200 ? parseJson(text) : undefined)
   if (body.success) return { ok: true, value: body.data }
-  return failed('bad_reply', `The chat platform's reply was not understood (HTTP ${status}).`)
+  return failed('bad_reply', `The chat platform sent an unexpected reply (HTTP ${status}).`)
 }

@@ -76,16 +76,16 @@ export async function sendWithMailgun(
 function refused(service: string, { status, headers, text }: HttpReply): MailFailure {
   if (status < 400) {
     const isPage = status >= 300 || /^\s*</.test(text)
-    const said = `What answers in place of ${service} did not take the mail as it does (HTTP ${status}).`
+    const said = `What responds in place of ${service} did not accept the email as expected (HTTP ${status}).`
     return failed('server_error', said, { uncertain: !isPage })
   }
   if (status === 401 || status === 403)
     return failed('unauthorized', `${service} refused the API key. Check it under Web Settings, Email.`)
   if (status === 429)
-    return { ...failed('throttled', `${service} is limiting our calls.`), retryAfterMs: waitMsOf(headers) }
-  if (status >= 500) return failed('server_error', `${service} has a fault of its own (HTTP ${status}).`)
+    return { ...failed('throttled', `${service} limits the request rate.`), retryAfterMs: waitMsOf(headers) }
+  if (status >= 500) return failed('server_error', `${service} has an internal error (HTTP ${status}).`)
   const { reason, field } = reasonIn(text)
-  const said = `${service} refused the mail (HTTP ${status}): ${reason}`
+  const said = `${service} refused the email (HTTP ${status}): ${reason}`
   return failed(status === 400 && isAboutRecipient(reason, field) ? 'rejected' : 'server_error', said)
 }
 

@@ -128,7 +128,7 @@ test("the service's message is cut between characters, and can be stored", async
   const body = { errors: [{ message: `a\0b\ud83d${'x'.repeat(296)}😀` }] }
   const reply = async () => new Response(JSON.stringify(body), { status: 400 })
   const sent = await createMailer({ method: 'sendgrid', apiKey: 'k', fetch: reply }).send(mail)
-  expect(sent).toMatchObject({ message: `SendGrid refused the mail (HTTP 400): ab\ufffd${'x'.repeat(296)}` })
+  expect(sent).toMatchObject({ message: `SendGrid refused the email (HTTP 400): ab\ufffd${'x'.repeat(296)}` })
   const server = await smtpServer({ data: `451 a\0b${'x'.repeat(293)}😀` })
   const said = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send(mail)
   await server.close()
@@ -275,7 +275,7 @@ test.each([
   await server.close()
   expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })
   expect(result).toMatchObject({
-    message: `The mail server at 127.0.0.1:${server.port} shows a certificate that is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT).`
+    message: `The email server at 127.0.0.1:${server.port} has a certificate that is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT).`
   })
 })
 
@@ -302,7 +302,7 @@ test.each([['ehlo'], ['data']] as const)(
     const mailer = createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, timeoutMs: 300 })
     const sent = await mailer.send(mail)
     expect(sent).toMatchObject({ ok: false, reason: 'timeout', retryable: true, uncertain: at === 'data' })
-    expect(sent).toMatchObject({ message: expect.stringContaining('did not answer in time') })
+    expect(sent).toMatchObject({ message: expect.stringContaining('did not respond in time') })
     // `close` waits until the connection has ended.
     await server.close()
   }

@@ -23,7 +23,7 @@ export function createMailer(options: MailerOptions) {
   const limits = { fetch: options.fetch ?? fetch, timeoutMs: options.timeoutMs ?? 15_000 }
   return {
     async send(mail: Mail): Promise<MailResult> {
-      if (!mailbox.test(mail.to)) return failed('rejected', 'The recipient is no single mail address.')
+      if (!mailbox.test(mail.to)) return failed('rejected', 'The recipient must be a single email address.')
       switch (options.method) {
         case 'sendgrid':
           return sendWithSendgrid(mail, options, limits)

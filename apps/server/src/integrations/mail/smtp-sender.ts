@@ -14,11 +14,11 @@ const reasons: Record<string, MailReason> = {
   ETLS: 'network'
 }
 const texts: Record<string, string> = {
-  unauthorized: 'refused the user name or password',
-  timeout: 'did not answer in time',
+  unauthorized: 'refused the username or password',
+  timeout: 'did not respond in time',
   network: 'cannot be reached',
-  server_error: 'cannot take the mail now',
-  rejected: 'refused the mail'
+  server_error: 'cannot accept the email now',
+  rejected: 'refused the email'
 }
 
 /**
@@ -64,7 +64,7 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     return { ok: true, id: sent.messageId ?? null }
   } catch (error) {
     const reason = signal.aborted ? 'timeout' : reasonOf(error)
-    const text = `The mail server at ${smtp.host}:${smtp.port} ${problemOf(reason, error)}`
+    const text = `The email server at ${smtp.host}:${smtp.port} ${problemOf(reason, error)}`
     return failed(reason, `${text}${serverReply(error)}.`, {
       // The connection broke or fell silent after the whole mail was sent, so the server may have it.
       uncertain: isHandedOver && !isAnswer(error),
@@ -134,8 +134,8 @@ const isAnswer = (error: unknown): boolean => error instanceof Error && (error a
 function problemOf(reason: MailReason, error: unknown): string {
   const code = error instanceof Error ? ((error as SmtpError).originalCode ?? '') : ''
   const text = BAD_CERTIFICATE.test(code)
-    ? 'shows a certificate that is not accepted'
-    : (texts[reason] ?? 'refused the mail')
+    ? 'has a certificate that is not trusted'
+    : (texts[reason] ?? 'refused the email')
   return code === '' ? text : `${text} (${code})`
 }
 

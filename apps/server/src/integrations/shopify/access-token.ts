@@ -68,7 +68,7 @@ export async function requestToken(options: GrantOptions): Promise<{ ok: true; v
       'Enter the shop address, the API key and the API secret under Web Settings, Shopify.'
     )
   const reply = await exchange(
-    'The shop platform',
+    'The e-commerce platform',
     `${base}/admin/oauth/access_token`,
     {
       method: 'POST',
@@ -85,11 +85,11 @@ export async function requestToken(options: GrantOptions): Promise<{ ok: true; v
   const { status, headers, text } = reply
   if (status === 429)
     return {
-      ...failed('throttled', 'The shop platform is limiting our calls.'),
+      ...failed('throttled', 'The e-commerce platform limits the request rate.'),
       waitMs: throttleMs(headers)
     }
   if (status >= 500 || TEMPORARY_STATUSES.has(status))
-    return failed('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
+    return failed('server_error', `The e-commerce platform has an internal error (HTTP ${status}).`)
   if (status === 404)
     return failed('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
   if (status >= 300 && status < 400)
@@ -97,14 +97,14 @@ export async function requestToken(options: GrantOptions): Promise<{ ok: true; v
   if (status >= 400) return failed('unauthorized', refusalOf(status, text))
   const granted = Granted.safeParse(parseJson(text))
   if (!granted.success)
-    return failed('bad_reply', `What answers at ${base} gave no access token for the API key and secret.`)
+    return failed('bad_reply', `What responds at ${base} gave no access token for the API key and secret.`)
   return done({ token: granted.data.access_token, lifetimeMs: granted.data.expires_in * 1000 })
 }
 
 /** Advice for each refusal that the platform documents. */
 const KNOWN: Readonly<Record<string, string>> = {
-  application_cannot_be_found: 'it knows no app with this API key',
-  invalid_client: 'the API secret is not the one of this app',
+  application_cannot_be_found: 'no app has this API key',
+  invalid_client: 'the API secret does not belong to this app',
   app_not_installed: 'the app is not installed in this shop',
   shop_not_permitted: 'the app belongs to another organization than the shop',
   unsupported_grant_type: 'this kind of app needs an access token of its own'
@@ -115,5 +115,5 @@ function refusalOf(status: number, text: string): string {
   const json = Refused.safeParse(parseJson(text))
   const name = json.success ? json.data.error : /Oauth error ([a-z_]{1,60})/i.exec(text)?.[1]
   const said = (name && KNOWN[name]) || (json.success ? json.data.error_description : null) || name
-  return `The shop platform gives no access token for the API key and secret${said ? `: ${said}` : ''} (HTTP ${status}).`
+  return `The e-commerce platform gives no access token for the API key and secret${said ? `: ${said}` : ''} (HTTP ${status}).`
 }

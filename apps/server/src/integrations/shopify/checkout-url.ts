@@ -51,6 +51,6 @@ export async function orderNotShown(execute: Execute, orderId: string, otherwise
   if (!shop.ok || shop.value.scopes.includes(ALL_ORDERS)) return failed('not_found', otherwise)
   return failed(
     'not_found',
-    `The shop platform does not show order ${orderId}. It shows orders older than 60 days only to an app with the permission ${ALL_ORDERS}, which the access token lacks.`
+    `The e-commerce platform does not show order ${orderId}. It shows orders older than 60 days only to an app with the permission ${ALL_ORDERS}, which the access token lacks.`
   )
 }

@@ -265,7 +265,7 @@ test('rate limited for more than a minute: fails at once, without another call',
   expect(await client().collections()).toEqual({
     ok: false,
     reason: 'throttled',
-    message: 'The shop platform is limiting our calls. Try again in 90 s.',
+    message: 'The e-commerce platform limits the request rate. Try again in 90 s.',
     retryable: true
   })
   expect(slept).toEqual([])
@@ -428,7 +428,7 @@ test('an endless answer is given up', async () => {
   const result = await client({ shopUrl }).collections()
   endless.closeAllConnections()
   await new Promise(resolve => endless.close(resolve))
-  expect(result).toMatchObject({ ok: false, message: expect.stringContaining('answered more than 16 MB') })
+  expect(result).toMatchObject({ ok: false, message: expect.stringContaining('sent more than 16 MB') })
 })
 
 test('a failure on a later page is the result', async () => {

@@ -134,7 +134,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string; onl
         z.object({ product: Product.nullable() })
       )
       if (!reply.ok) return reply
-      if (!reply.value.product) return failed('not_found', `The shop platform has no product ${id}.`)
+      if (!reply.value.product) return failed('not_found', `The e-commerce platform has no product ${id}.`)
       return wholeProduct(execute, reply.value.product, inStore)
     },
 
@@ -196,7 +196,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string; onl
     async order(id: string): Promise<ShopifyResult<ShopifyOrder>> {
       const reply = await execute(documents.order, { id: toGid('Order', id) }, z.object({ order: Order.nullable() }))
       if (!reply.ok) return reply
-      if (!reply.value.order) return orderNotShown(execute, id, `The shop platform has no order ${id}.`)
+      if (!reply.value.order) return orderNotShown(execute, id, `The e-commerce platform has no order ${id}.`)
       return withAllLines(execute, reply.value.order)
     },
 
@@ -262,7 +262,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string; onl
       const reason = errors.some(error => /does not exist|not found/i.test(error.message)) ? 'not_found' : 'rejected'
       return failed(
         reason,
-        `Order ${orderId} could not be tagged on the shop platform: ${errors.map(error => error.message).join('; ')}`
+        `Order ${orderId} could not be tagged on the e-commerce platform: ${errors.map(error => error.message).join('; ')}`
       )
     },
 

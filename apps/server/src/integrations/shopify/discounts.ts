@@ -90,7 +90,7 @@ export async function readDiscounts(
       const there = reply.value[`code${n}`]
       const customer = reply.value[`holder${n}`]
       if (there === undefined || (there && !('basic' in there)) || (holder !== null && customer === undefined))
-        return failed('bad_reply', "The shop platform's reply leaves out a discount code.")
+        return failed('bad_reply', "The e-commerce platform's reply lacks a discount code.")
       found.set(code, there && { ...there, holderId: customer?.id ?? null })
     }
   }
@@ -212,7 +212,7 @@ export async function endDiscount(execute: Execute, { id }: FoundDiscount): Prom
 }
 
 function outcomeOf(changed: z.infer<typeof Changed>): ShopifyResult<Written> {
-  if (!changed) return failed('bad_reply', 'The shop platform did not say whether the discount was written.')
+  if (!changed) return failed('bad_reply', 'The e-commerce platform did not confirm the discount.')
   if (changed.userErrors.length === 0) return done('written')
   if (changed.userErrors.some(error => error.code === 'TAKEN')) return done('taken')
   return failed('rejected', changed.userErrors.map(error => error.message).join('; '))
@@ -256,7 +256,7 @@ async function contextOf(
   )
   if (!reply.ok) return reply
   const set = reply.value.customerSet
-  if (!set) return failed('bad_reply', 'The shop platform did not say which customer it is.')
+  if (!set) return failed('bad_reply', 'The e-commerce platform did not identify the customer.')
   if (!set.customer) return failed('rejected', set.userErrors.map(error => error.message).join('; '))
   const id = set.customer.id
   const others = customersOf(found?.basic?.context).filter(one => one !== id)

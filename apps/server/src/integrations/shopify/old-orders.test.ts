@@ -46,8 +46,8 @@ test('a younger order is refunded without it', async () => {
 })
 
 test('a missing order is reported as unknown if the app may see all orders', async () => {
-  expect(await refund('1')).toMatchObject({ message: 'The shop platform knows no payment of order 1.' })
-  expect(await platform().order('1')).toMatchObject({ message: 'The shop platform has no order 1.' })
+  expect(await refund('1')).toMatchObject({ message: 'The e-commerce platform has no payment for order 1.' })
+  expect(await platform().order('1')).toMatchObject({ message: 'The e-commerce platform has no order 1.' })
 })
 
 test('the page of the stand-in revokes and grants the permission', async () => {

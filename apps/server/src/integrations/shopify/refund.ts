@@ -54,7 +54,7 @@ export async function readRefundInput(
   const order = toGid('Order', orderId)
   const found = await execute(documents.orderTransactions, { id: order }, OrderToRefund)
   if (!found.ok) return found
-  const unknown = `The shop platform knows no payment of order ${orderId}.`
+  const unknown = `The e-commerce platform has no payment for order ${orderId}.`
   if (!found.value) return orderNotShown(execute, orderId, unknown)
   const payments = paymentsOf(found.value)
   if (payments.length === 0) return failed('not_found', unknown)
@@ -63,7 +63,7 @@ export async function readRefundInput(
   const refunds = found.value.transactions.filter(({ kind }) => kind === 'REFUND').length
   const asked = isForeign ? inPresentment(amount, currency, { left: netPaymentSet, payments, refunds }) : amount
   if (asked === null)
-    return failed('rejected', `The shop platform does not say how order ${orderId} was converted to ${currency}.`)
+    return failed('rejected', `The e-commerce platform does not say how order ${orderId} was converted to ${currency}.`)
   const transactions = spreadOver(found.value, { asked, currency }).map(part => ({
     orderId: order,
     kind: 'REFUND' as const,

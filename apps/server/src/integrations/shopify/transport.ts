@@ -74,7 +74,7 @@ type ShopifyFailureKind = { kind: 'failure'; failure: ShopifyFailure }
 
 const refused = failed(
   'unauthorized',
-  'The shop platform refused the access token. Check it under Web Settings, Shopify.'
+  'The e-commerce platform refused the access token. Check it under Web Settings, Shopify.'
 )
 
 const failure = (...args: Parameters<typeof failed>): ShopifyFailureKind => ({
@@ -82,7 +82,10 @@ const failure = (...args: Parameters<typeof failed>): ShopifyFailureKind => ({
   failure: failed(...args)
 })
 
-const inactive = failure('inactive', 'The shop is frozen or locked at the shop platform. Look at its account there.')
+const inactive = failure(
+  'inactive',
+  'The shop is frozen or locked on the e-commerce platform. Check its account there.'
+)
 
 /**
  * The platform's GraphQL endpoint as a function. Throttled calls wait as the platform requests and retry, at most 6
@@ -95,7 +98,7 @@ export function createTransport(options: ShopifyOptions): Execute {
 
   async function call(token: string, document: string, variables: Record<string, unknown>): Promise<Exchange> {
     const reply = await exchange(
-      'The shop platform',
+      'The e-commerce platform',
       `${base}/admin/api/${API_VERSION}/graphql.json`,
       {
         method: 'POST',
@@ -146,7 +149,7 @@ export function createTransport(options: ShopifyOptions): Execute {
         if (attempt >= maxThrottledTries || waitedMs + waitMs > PATIENCE_MS)
           return failed(
             'throttled',
-            `The shop platform is limiting our calls. Try again in ${Math.ceil(waitMs / 1000)} s.`
+            `The e-commerce platform limits the request rate. Try again in ${Math.ceil(waitMs / 1000)} s.`
           )
         waitedMs += waitMs
         await sleep(waitMs)
@@ -156,7 +159,7 @@ export function createTransport(options: ShopifyOptions): Execute {
       if (read.success) return done(read.data)
       if (outcome.denied) return outcome.denied
       const where = read.error.issues[0]?.path.join('.') ?? ''
-      return failed('bad_reply', `The shop platform's reply has an unexpected shape${where ? ` at ${where}` : ''}.`)
+      return failed('bad_reply', `The e-commerce platform sent an unexpected reply${where ? ` at ${where}` : ''}.`)
     }
   }
 }
@@ -167,24 +170,24 @@ function readReply({ status, headers, text }: HttpReply, about: { base: string; 
   if (status === 401 || status === 403) return { kind: 'refused', failure: refused }
   if (status === 429) return { kind: 'throttled', waitMs: throttleMs(headers) }
   if (status === 402 || status === 423) return inactive
-  if (status >= 500) return failure('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
+  if (status >= 500) return failure('server_error', `The e-commerce platform has an internal error (HTTP ${status}).`)
   if (status === 404)
     return failure('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
   if (status >= 300 && status < 400)
     return failure('bad_reply', `${base} redirects elsewhere. Enter the shop's own myshopify.com address.`)
   if (status !== 200) {
     const reason = TEMPORARY_STATUSES.has(status) || (isWrite && status !== 400) ? 'server_error' : 'rejected'
-    return failure(reason, `The shop platform refused the call (HTTP ${status}).`)
+    return failure(reason, `The e-commerce platform refused the call (HTTP ${status}).`)
   }
   const reply = Reply.safeParse(parseJson(text))
-  if (!reply.success) return failure('bad_reply', `What answers at ${base} is not the shop platform's API.`)
+  if (!reply.success) return failure('bad_reply', `What responds at ${base} is not the e-commerce platform's API.`)
   const { errors, data, extensions } = reply.data
   if (errors === undefined || errors.length === 0) return { kind: 'reply', data }
   const list: GraphqlError[] = typeof errors === 'string' ? [{ message: errors }] : errors
   const code = (name: string) => list.some(error => error.extensions?.code === name)
   if (code('THROTTLED')) return { kind: 'throttled', waitMs: budgetWaitMs(extensions?.cost) }
   if (isWrite && !list.every(error => isWithheld(error) || isBeforeExecution(error, data)))
-    return failure('server_error', `The shop platform answered: ${list.map(error => error.message).join('; ')}`)
+    return failure('server_error', `The e-commerce platform responded: ${list.map(error => error.message).join('; ')}`)
   if (code('ACCESS_DENIED')) {
     const denied = failed('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
     // A write of which a field below was denied has been executed.
@@ -196,8 +199,8 @@ function readReply({ status, headers, text }: HttpReply, about: { base: string; 
   if (code('SHOP_INACTIVE')) return inactive
   // Other errors are not about our query, so a retry may help.
   if (!list.some(isAboutCall))
-    return failure('server_error', `The shop platform has a fault of its own: ${list[0]?.message ?? ''}`)
-  return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
+    return failure('server_error', `The e-commerce platform has an internal error: ${list[0]?.message ?? ''}`)
+  return failure('rejected', `The e-commerce platform refused the call: ${list.map(error => error.message).join('; ')}`)
 }
 
 const NOT_EXECUTED: readonly unknown[] = [

@@ -173,6 +173,6 @@ function outcome(changed: z.infer<typeof Changed>, what: string): ShopifyResult<
   if (errors.length === 0) return done(null)
   return failed(
     'rejected',
-    `The shop platform refused the webhook ${what}: ${errors.map(error => error.message).join('; ')}`
+    `The e-commerce platform refused the webhook ${what}: ${errors.map(error => error.message).join('; ')}`
   )
 }

@@ -102,7 +102,7 @@ describe("a customer's orders", () => {
     detailOf(held, coming, over)
     const { user, where } = open()
     expect(await screen.findByText('starts on delivery')).toBeTruthy()
-    expect(screen.getByText(/Expired\. Renew until Jul 16, 2126, [\d,]+ days/)).toBeTruthy()
+    expect(screen.getByText(/Expired\. Renew by Jul 16, 2126, [\d,]+ days/)).toBeTruthy()
     expect(screen.getByText(/^Ended Jul 15/)).toBeTruthy()
     const renew = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Renew' })
     await waitFor(() => expect(renew().disabled).toBe(false))

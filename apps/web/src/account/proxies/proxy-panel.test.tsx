@@ -126,7 +126,7 @@ describe('the list', () => {
     const { user, where } = open(order, '/dashboard/index/proxies?proxy_page=2&order=7')
     await screen.findByText('198.51.100.7:1080')
     await user.selectOptions(screen.getByRole('combobox', { name: 'Status' }), 'Not available')
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Site' }), 'Bing does not answer')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Site' }), 'Cannot reach Bing')
     await user.type(screen.getByRole('searchbox', { name: 'Find an address' }), '198.51')
     await user.click(screen.getByRole('button', { name: 'Google' }))
     await waitFor(() =>

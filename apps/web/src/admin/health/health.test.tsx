@@ -151,7 +151,7 @@ describe('the health page', () => {
     expect(screen.getByText(/^The last backup restore test was \d+ days ago\./)).toBeTruthy()
     // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')
-    expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')
+    expect(to('Server fr-1 does not respond.')).toBe('/dashboard/index/servers?search=fr-1')
     expect(to('2 payments need a decision.')).toBe('/dashboard/index/payments?unresolved=1')
     expect(to('Reason for the delay: no such column')).toBe('/dashboard/index/payments?late=1')
     expect(to('send-mail: 5 jobs failed permanently.')).toBe('/dashboard/index/tasks?tab=dead')
@@ -191,7 +191,7 @@ describe('the health page', () => {
       expect.stringMatching(/^The shop refused 1 webhook with an invalid signature\..* sends a valid webhook\.$/),
       'The shop refused 2 webhooks because it does not use orders/paid. Remove that webhook on the platform.',
       expect.stringContaining('still signs webhooks with the previous secret'),
-      'The platform answers in API version 2026-10 and no longer supports 2026-07, which the shop requests. Update the shop’s software.',
+      'The platform uses API version 2026-10 and no longer supports 2026-07, which the shop requests. Update the shop’s software.',
       'Webhooks use API version 2027-01, but the shop reads 2026-07. Update the shop’s software, or set the app’s webhooks to 2026-07 on the platform and register them again.'
     ])
     const facts = within(screen.getByRole('region', { name: 'Webhooks' }))
@@ -258,7 +258,7 @@ describe('the health page', () => {
     expect(within(row).getByText('$2.75')).toBeTruthy()
     await user.click(within(row).getByRole('button', { name: "Send the shop's price to the platform" }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
-    expect(await screen.findByText('The e-commerce platform did not do this: no such variant')).toBeTruthy()
+    expect(await screen.findByText('The e-commerce platform could not do this: no such variant')).toBeTruthy()
     await user.click(within(row).getByRole('button', { name: "Use the platform's price" }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '4' } }]))

@@ -159,7 +159,7 @@ describe('the selection', () => {
     await yes(user)
     const again = await screen.findByRole('textbox', { name: 'Type 1,250 to continue' })
     expect(
-      screen.getByText(/^Other rows match now: 1250\..*Delete \?\s+1,250 selected\s+1,250 of 1,250 are deleted/s)
+      screen.getByText(/^Different rows match now: 1250\..*Delete \?\s+1,250 selected\s+1,250 of 1,250 are deleted/s)
     ).toBeTruthy()
     begin()
     await user.type(again, '1250')
@@ -184,7 +184,7 @@ describe('the selection', () => {
     await screen.findByText(/^Delete \?\s+3 selected/)
     plans(3, 'those of now')
     await yes(user)
-    await screen.findByText(/^Other rows match now: 3\. Please check.*Delete \?\s+3 selected/s)
+    await screen.findByText(/^Different rows match now: 3\. Please check.*Delete \?\s+3 selected/s)
     begin()
     await yes(user)
     await waitFor(() =>
@@ -290,7 +290,7 @@ describe('a bulk run', () => {
   })
 
   it('that was stopped says why, and shows the results that are asked for', async () => {
-    const msg = 'Stopped, since bob is no longer an active administrator'
+    const msg = 'Stopped, because bob is no longer an active operator'
     begin({ state: 'failed', reason: 'bulk_not_allowed', params: { username: 'bob' }, msg })
     const { user } = open('/list?run=12')
     expect(await screen.findByText(msg)).toBeTruthy()

@@ -16,7 +16,7 @@ const skipped: SentMail = {
   kind: 'expiry',
   language: 'en',
   state: 'skipped',
-  error: 'switched off by its recipient',
+  error: 'turned off by its recipient',
   error_code: 'switched_off',
   provider_id: null,
   created_at: '2026-06-15T08:00:00.000Z',
@@ -42,7 +42,7 @@ function open() {
 describe('the mails of the shop', () => {
   it('say why one was not sent, and what the mail service said', async () => {
     answer(accounts.preferences, null)
-    const said = 'SendGrid refused the mail (HTTP 400): the sender is not verified'
+    const said = 'SendGrid refused the email (HTTP 400): the sender is not verified'
     const refused: SentMail = { ...skipped, id: 4, state: 'failed', error_code: 'rejected', error: said }
     answer(mail.mails, pageOf(refused))
     renderAt(<MailsPage />, { at: '/dashboard/index/mails', user: admin })

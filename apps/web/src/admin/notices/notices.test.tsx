@@ -14,7 +14,7 @@ const notice: Notice = {
   cause: 'server_down',
   subject: '7',
   severity: 'critical',
-  title: { en: 'Server fr-1 does not answer', 'zh-CN': '服务器 fr-1 无响应' },
+  title: { en: 'Server fr-1 does not respond', 'zh-CN': '服务器 fr-1 无响应' },
   text: { en: 'It has not answered.\n\nOrders wait.', 'zh-CN': '没有响应。' },
   params: { server: 'fr-1' },
   path: '/dashboard/index/servers?open=7',
@@ -87,7 +87,7 @@ it('a notice says what it is about, leads to its rows, and shows why it could no
   expect(await within(drawer).findByText('Orders wait.')).toBeTruthy()
   const link = within(drawer).getByRole('link', { name: 'Show the affected rows' })
   expect(link.getAttribute('href')).toBe(notice.path)
-  expect(within(drawer).getByText('The channel answered 500')).toBeTruthy()
+  expect(within(drawer).getByText('The channel returned 500')).toBeTruthy()
 })
 
 it('the rules are saved as a whole, with the version that was shown', async () => {

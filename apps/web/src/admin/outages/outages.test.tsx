@@ -82,7 +82,7 @@ describe('outages', () => {
       'Expired orders among them that restart on the same addresses: 2.',
       'Orders whose addresses are gone: 1. Their lost time is recorded without an email. You can reopen them to credit it.',
       'Orders already credited for this outage: 5. They get no further credit.',
-      'No incident is linked. The emails say that a server did not answer.'
+      'No incident is linked. The emails say that a server did not respond.'
     ])
     const concerned = within(await screen.findByRole('region', { name: 'Affected orders' }))
     expect((await concerned.findByRole('link', { name: 'NL-first' })).getAttribute('href')).toBe(
@@ -117,7 +117,7 @@ describe('outages', () => {
     await user.click(await screen.findByRole('button', { name: 'NO' }))
     answerRefused(fleet.previewCredit, 'outage_lasts')
     await choose()
-    expect(await screen.findByText('This outage still lasts. It can be credited once it is over.')).toBeTruthy()
+    expect(await screen.findByText('This outage is ongoing. You can credit it after it ends.')).toBeTruthy()
     expect(requestsOf(fleet.creditOutage)).toEqual([])
   })
 
@@ -185,7 +185,9 @@ describe('outages', () => {
       return within(await screen.findByRole('dialog', { name: new RegExp(`^${action}`) }))
     }
     const form = await choose('Create an incident')
-    expect(form.getByRole<HTMLInputElement>('textbox', { name: /^Title/ }).value).toBe('Paris: addresses do not answer')
+    expect(form.getByRole<HTMLInputElement>('textbox', { name: /^Title/ }).value).toBe(
+      'Paris: addresses do not respond'
+    )
     await form.findByRole('checkbox', { name: 'Paris' })
     await user.click(form.getByRole('button', { name: 'Create an incident' }))
     await waitFor(() => expect(requestsOf(status.incidentOfOutage)).toHaveLength(1))

@@ -137,7 +137,7 @@ describe('the payments of the console', () => {
     await choose(user, '#1004', 'Mark as refunded')
     await user.type(await screen.findByRole('textbox', { name: /Reason/ }), 'by hand{Enter}')
     const question = await asked('Mark payment #1004 as refunded?')
-    expect(question.getByText(/The customer of order NL-short gets an email about it\./)).toBeTruthy()
+    expect(question.getByText(/The customer of order NL-short gets an email\./)).toBeTruthy()
   })
 
   it('are ignored with a reason only, and not after NO', async () => {
@@ -152,7 +152,7 @@ describe('the payments of the console', () => {
     await user.type(field, 'a gift of the buyer{Enter}')
     const question = await asked('Ignore payment #1004?')
     expect(
-      question.getByText(/The shop keeps \$20.00, and the amount pays for nothing.\s*Order NL-short does not change./)
+      question.getByText(/The shop keeps \$20.00, but it pays for nothing.\s*Order NL-short does not change./)
     ).toBeTruthy()
     await user.click(question.getByRole('button', { name: /^no$/i }))
     await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Ignore payment #1004?' })).toBeNull())

@@ -29,14 +29,14 @@ describe('what the platform has under a code', () => {
     open([
       coupon(1, 'present'),
       coupon(2, 'differs', { platform_differs: ['value', 'holder'] }),
-      coupon(3, 'waiting', { platform_problem: 'It did not answer within 15 s.' }),
+      coupon(3, 'waiting', { platform_problem: 'It did not respond within 15 s.' }),
       coupon(4, 'present', { is_used: true })
     ])
     expect(within(await rowOf('CODE-1')).getByText('Matches')).toBeTruthy()
     expect(within(await rowOf('CODE-1')).getByText('12.5%')).toBeTruthy()
     expect(within(await rowOf('CODE-2')).getByText('a different discount, for other customers')).toBeTruthy()
     expect(within(await rowOf('CODE-3')).getByText('Checking')).toBeTruthy()
-    expect(within(await rowOf('CODE-3')).getByText('It did not answer within 15 s.')).toBeTruthy()
+    expect(within(await rowOf('CODE-3')).getByText('It did not respond within 15 s.')).toBeTruthy()
     expect(within(await rowOf('CODE-4')).queryByText('Matches')).toBeNull()
     expect(screen.queryByRole('button', { name: 'Check now: CODE-4' })).toBeNull()
     expect(screen.queryByRole('button', { name: 'Create on the platform: CODE-1' })).toBeNull()

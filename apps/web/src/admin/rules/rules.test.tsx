@@ -131,7 +131,7 @@ describe('the access rules of the console', () => {
     expect((field(/^Price/) as HTMLInputElement).value).toBe('0.45')
     answerRefused(inventory.platformVariant, 'variant_sold', { params: { name: 'Shoes' } })
     await user.type(field(/^Shopify/), '4')
-    expect(await screen.findByText('Shoes is sold as this variant of the platform')).toBeTruthy()
+    expect(await screen.findByText('Shoes already uses this variant on the platform')).toBeTruthy()
   })
 
   it('say which domains another rule has, before saving is refused', async () => {

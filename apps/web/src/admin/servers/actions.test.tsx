@@ -13,7 +13,7 @@ describe('what is done with a server', () => {
       'Drain',
       'Drain paris?',
       fleet.drain,
-      'They stay, and the console retries each minute: NL-stays, and 2 more',
+      'They stay, and the console retries every minute: NL-stays, and 2 more',
       'Reservations without room elsewhere: 1 (16 proxies). They stay until they are paid or time out.'
     ],
     [
@@ -66,7 +66,9 @@ describe('what is done with a server', () => {
     const { user } = open()
     await choose(user, 'Add an outage')
     expect(
-      await screen.findByText(/^When the server answered its checks but its proxies did not work\. Time zone: .+\.$/)
+      await screen.findByText(
+        /^When the server responded to its checks but its proxies did not work\. Time zone: .+\.$/
+      )
     ).toBeTruthy()
     const from = await screen.findByLabelText(/^From/)
     await user.type(from, '2026-06-15T08:00')

@@ -108,7 +108,7 @@ describe('what its agent finds wrong', () => {
 
   it('is said in the list in words, and draws attention', async () => {
     renderScreen(<HealthCell server={sick} />, { at: '/s', route: '/s' })
-    expect(await screen.findByText('Name servers do not answer, of_a_newer_agent')).toBeTruthy()
+    expect(await screen.findByText('Name servers do not respond, of_a_newer_agent')).toBeTruthy()
     expect(screen.queryByText('Up to date')).toBeNull()
     expect(needsAttention(sick)).toBe(true)
     expect(needsAttention({ ...sick, agent: { ...sick.agent, problems: [] } })).toBe(false)

@@ -41,7 +41,7 @@ describe('the TLS to the proxies of a server', () => {
     )
     await waitFor(() => expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Key' }).value).toBe('KEY'))
     answerRefused(fleet.setProxyTls, 'tls_key_mismatch', {
-      data: { errors: { key: 'The key does not belong to the certificate' } }
+      data: { errors: { key: 'The key does not match the certificate' } }
     })
     await user.click(screen.getByRole('button', { name: 'Save' }))
     const body = {

@@ -32,7 +32,7 @@ describe('the list of servers', () => {
     ])
     const row = (await screen.findByText('paris')).closest('tr') as HTMLElement
     expect(row.hasAttribute('data-problem')).toBe(true)
-    for (const words of ['No', 'Out of stock: unreachable', 'The server does not answer: connect ECONNREFUSED'])
+    for (const words of ['No', 'Out of stock: unreachable', 'The server does not respond: connect ECONNREFUSED'])
       expect(within(row).getByText(words)).toBeTruthy()
     expect(within(row).getByText('Refused and not sold: 192.0.2.8/29')).toBeTruthy()
   })
@@ -203,7 +203,7 @@ describe('the form of a server', () => {
 
   it('shows at the secrets that a new address asks for them again', async () => {
     const again =
-      'The address is another one now. Please enter this again: what is stored is not sent to another machine.'
+      'The address has changed. Please enter this again. The shop does not send stored secrets to another machine.'
     answerRefused(fleet.planEdit, 'secret_of_address', { data: { errors: { password: again, agent_token: again } } })
     const { user } = open(`${ROUTE}?form=edit.4`)
     const address = await screen.findByRole('textbox', { name: /^IP/ })

@@ -69,7 +69,7 @@ describe('the tasks', () => {
 
   it('that failed permanently show error and payload, and are retried singly or together', async () => {
     const { user } = open('dead')
-    const list = within(await screen.findByRole('list', { name: 'Dead letters' }))
+    const list = within(await screen.findByRole('list', { name: 'Failed jobs' }))
     expect(list.getAllByText('The email service cannot be reached')).toHaveLength(2)
     expect(list.getAllByText(/"template": "code"/)).toHaveLength(2)
     answer(settings.retryDeadLetters, { done: 1 })

@@ -63,7 +63,7 @@ describe('what is asked before it is done', () => {
     expect(await screen.findByText('Ban this user ?')).toBeTruthy()
     expect(
       screen.getByText(
-        'Ban alice? Ends at once: sessions: 2, API keys: 1. Active orders that run until they expire: 3.'
+        'Ban alice? Ends immediately: sessions: 2, API keys: 1. Active orders that run until they expire: 3.'
       )
     ).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'YES' }))

@@ -144,7 +144,7 @@ describe('a log-in by a passkey alone', () => {
     answerRefused(secondFactor.passkeyLoginOptions, 'passkey_needs_name')
     const { user } = renderAt(<LoginPage />, { at: '/login', route: '/login', user: null })
     await user.click(screen.getByRole('button', { name: 'Log in with a passkey' }))
-    expect((await screen.findByRole('alert')).textContent).toMatch(/use localhost in the address/)
+    expect((await screen.findByRole('alert')).textContent).toMatch(/Open the shop as localhost/)
   })
 
   it('is not offered by a browser that has none', () => {

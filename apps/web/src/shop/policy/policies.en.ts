@@ -6,13 +6,13 @@ export const policies: Policies = {
     sections: [
       section(
         'What we collect',
-        'When you sign up: your username, your email address, a protected form of your password and, if you were invited, who invited you. If you connect a chat-platform account: its ID and its name.',
+        'When you sign up: your username, your email address and a protected form of your password. If you were invited, who invited you. If you connect a chat-platform account: its ID and its name.',
         'When you order: the plan, its quantity and access rules, the amounts, and the payment references. You enter card and bank details at the payment provider; we never see them.',
-        'When you log in: the time, the IP address and the country it belongs to, so that you and we can spot a login that was not yours.'
+        'When you log in: the time, the IP address and its country. They help you and us spot a login that was not yours.'
       ),
       section(
         'What we collect about proxy traffic',
-        'To run the service and bill it fairly, our servers count requests and bytes for each proxy. They also keep short connection logs with the time, the proxy and the requested host. We neither read nor store the content of your traffic.',
+        'To run the service and bill it fairly, our servers count requests and bytes for each proxy. They also keep short connection logs with the time, the proxy and the requested host. We neither read nor record the content of your traffic.',
         'We keep a record of which address was leased to which order, and when. The law may require us to say who held an address at a given time.'
       ),
       section(
@@ -20,20 +20,20 @@ export const policies: Policies = {
         'We need this data to fulfil our contract with you, and to protect the service and others from abuse. We also need it to meet our duties under tax and telecommunications law.'
       ),
       section(
-        'Who else receives them',
-        'The e-commerce platform that takes your payment, the email service that delivers our messages and, if you connect it, the chat platform. Each receives only what its task needs. We do not sell data, and we show no advertising.'
+        'Who else receives your data',
+        'The e-commerce platform that takes your payment, and the email service that delivers our messages. If you connect it, the chat platform. Each receives only what its task needs. We do not sell data, and we show no advertising.'
       ),
       section(
         'Cookies and storage',
         'One cookie keeps you logged in. Your browser also remembers your colour scheme, your language and a payment in progress. We use no analytics or advertising cookies.'
       ),
       section(
-        'How long we keep them',
-        'We keep account data while your account exists. We keep invoices and the lease history for as long as the law requires. We delete connection logs as soon as we no longer need them to run the service and handle abuse.'
+        'How long we keep your data',
+        'We keep account data while your account exists. We keep payment records and the lease history for as long as the law requires. We delete connection logs as soon as we no longer need them to run the service and handle abuse.'
       ),
       section(
-        'How we protect them',
-        'We store passwords as one-way hashes and encrypt secrets at rest. Only people who need access have it. An audit log records every change that an administrator makes.'
+        'How we protect your data',
+        'We keep passwords as one-way hashes and encrypt secrets at rest. Only people who need access have it. An audit log records every change that an administrator makes.'
       ),
       section(
         'Your rights',
@@ -50,7 +50,7 @@ export const policies: Policies = {
     sections: [
       section(
         'All sales are final',
-        'Our plans are digital goods: we reserve the addresses for you and take them from stock the moment you order. Once you have paid an order, there is no refund, no replacement and no exchange, whether or not you have used the proxies.'
+        'Our plans are digital goods: we reserve the addresses for you and take them from stock the moment you order. After you pay an order, there is no refund, replacement or exchange. This applies even if you have not used the proxies.'
       ),
       section(
         'No changes after payment',
@@ -58,11 +58,11 @@ export const policies: Policies = {
       ),
       section(
         'What is guaranteed',
-        'We guarantee the general connectivity of the IP addresses: that you can connect to them and that traffic leaves from them. We do not guarantee that a particular website accepts an address, nor a particular speed: we control neither.'
+        'We guarantee the general connectivity of the IP addresses: you can connect to them, and traffic leaves from them. We do not guarantee that a particular site accepts an address, nor a particular speed. We control neither.'
       ),
       section(
         'If something does not work',
-        'If an address cannot be reached, send us a ticket with the order number. We repair what is ours to repair. If we cannot deliver a paid order, we deliver it as soon as stock allows, or support settles it with you.'
+        'If an address cannot be reached, send us a ticket with the order number. We fix problems on our side. If we cannot deliver a paid order at once, we deliver it when we have stock. Or support finds a solution with you.'
       ),
       section(
         'Unpaid orders',
@@ -79,7 +79,7 @@ export const policies: Policies = {
     sections: [
       section(
         'Acceptance',
-        'By creating an account, placing an order or using a proxy you accept these terms, the Privacy Policy and the Refund Policy. If you do not agree with them, please do not use the service.'
+        'By creating an account, placing an order or using a proxy, you accept these terms. You also accept the Privacy Policy and the Refund Policy. If you do not agree with them, please do not use the service.'
       ),
       section(
         'The service',
@@ -103,7 +103,7 @@ export const policies: Policies = {
       ),
       section(
         'Term and renewal',
-        'A lease runs for the number of days shown with the plan, and ends unless you renew it. You may renew an order before it expires, and after that while its addresses are held for you. The new term follows the current one. Later, the order cannot be renewed, and its addresses may be leased to others.'
+        'A lease runs for the number of days shown with the plan, and ends unless you renew it. You may renew an order before it expires, and afterwards while we hold its addresses for you. The new term follows the current one. After that, you can no longer renew the order, and we may lease its addresses to others.'
       ),
       section(
         'No refunds',
@@ -111,7 +111,7 @@ export const policies: Policies = {
       ),
       section(
         'Access rules',
-        'Your proxies reach some sites only if you bought the access rule with the order. An address may be leased to several customers at the same time, as long as their access rules do not overlap.'
+        'Your proxies reach some sites only if you bought the access rule with the order. We may lease an address to several customers at once, if their access rules do not overlap.'
       ),
       section(
         'Acceptable use',
@@ -119,7 +119,7 @@ export const policies: Policies = {
       ),
       section(
         'Prohibited use',
-        'It is forbidden to send spam, to attack or overload systems, to scan them without permission, to break into accounts, to commit fraud, to distribute malware or unlawful content, to infringe the rights of others, or to resell the proxies without our written consent.'
+        'You may not send spam, attack or overload systems, scan them without permission, or break into accounts. You may not commit fraud, distribute malware or unlawful content, or infringe the rights of others. You may not resell the proxies without our written consent.'
       ),
       section(
         'Monitoring and abuse',
@@ -131,11 +131,11 @@ export const policies: Policies = {
       ),
       section(
         'Third parties',
-        'Others provide payment, email and community chat under their own terms. Websites may refuse proxies at their discretion; that is not a defect of the service.'
+        'Others provide payment, email and community chat under their own terms. Sites may refuse proxies at their discretion; that is not a defect of the service.'
       ),
       section(
         'Points, coins and codes',
-        'Level points, coins, promo codes and gift cards are a voluntary benefit. They have no cash value, cannot be transferred, may expire or decay as shown in your dashboard, and are lost if obtained by abuse.'
+        'Level points, coins, promo codes and gift cards are a voluntary benefit. They have no cash value, and you cannot transfer them. They may expire or decay as shown in your dashboard. You lose those that you obtained by abuse.'
       ),
       section(
         'Intellectual property',
@@ -143,11 +143,11 @@ export const policies: Policies = {
       ),
       section(
         'Liability',
-        'We are liable without limit for intent, gross negligence and injury to life or health. Otherwise our liability is limited to the amount that you paid for the order concerned, as far as the law allows. We are not liable for lost profit or lost data.'
+        'We are liable without limit for intent, gross negligence and injury to life or health. Otherwise, as far as the law allows, our liability is limited to what you paid for the order concerned. We are not liable for lost profit or lost data.'
       ),
       section(
         'Indemnity',
-        'If others make claims against us because of your use of the proxies in breach of these terms, you hold us harmless and bear the reasonable costs of our defence.'
+        'Others may make claims against us because you used the proxies in breach of these terms. You then hold us harmless and bear the reasonable costs of our defence.'
       ),
       section(
         'Suspension and termination',
@@ -155,7 +155,7 @@ export const policies: Policies = {
       ),
       section(
         'Changes, law and contact',
-        'We may change these terms with at least 14 days’ notice. The terms at the time of an order apply to it. The law of the place of business of the shop’s operator applies, without removing the protection of the law of the country you live in. Contact us through the ticket form on the Support page. If a clause is void, the others remain in force.'
+        'We may change these terms with at least 14 days’ notice. The terms at the time of an order apply to it. The law of the shop operator’s place of business applies. You keep the protection of the law of your country of residence. Contact us through the ticket form on the Support page. If a clause is void, the others remain in force.'
       )
     ]
   }

@@ -28,6 +28,6 @@ it.each([
 
 it('the terms say that an address may serve several customers, and until when an order can be renewed', async () => {
   await open('?id=3')
-  expect(screen.getByText(/An address may be leased to several customers at the same time/)).toBeTruthy()
-  expect(screen.getByText(/while its addresses are held for you/)).toBeTruthy()
+  expect(screen.getByText(/We may lease an address to several customers at once/)).toBeTruthy()
+  expect(screen.getByText(/while we hold its addresses for you/)).toBeTruthy()
 })

@@ -257,7 +257,7 @@ test("a thief of the password is stopped after 20 codes, and the owner's browser
   const again = await firstStep(owner, username)
   expect((await owner.post(STEP, { ticket: again, method: 'totp', code: codeOf(shop, secret) })).code).toBe(2000)
   await shop.drain()
-  const warned = shop.outbox.mails.filter(mail => mail.to === email && mail.subject === 'Somebody has your password')
+  const warned = shop.outbox.mails.filter(mail => mail.to === email && mail.subject === 'Someone knows your password')
   expect(warned).toHaveLength(1)
   shop.advance(15 * MINUTE + 1000)
   const later = await firstStep(thief, username)

@@ -156,6 +156,6 @@ test('the command line resets the last owner', { timeout: 120_000 }, async () =>
   const run = (...name: string[]) =>
     promisify(execFile)(process.execPath, [program, ...name], { env: { ...env, LOG_LEVEL: 'silent' } })
   await expect(run('nobody99')).rejects.toMatchObject({ code: 1, stderr: 'This user does not exist\n' })
-  expect((await run(user.email.toUpperCase())).stdout).toMatch(/has no second factor any more/)
+  expect((await run(user.email.toUpperCase())).stdout).toMatch(/no longer has a second factor/)
   expect((await visitorFromAnywhere(shop).post(LOGIN, { username: user.username, password })).code).toBe(2000)
 })

@@ -189,7 +189,7 @@ describe('reading', () => {
     await work(id)
     const failed = await state(id)
     expect(failed).toMatchObject({ state: 'failed', step: 'products', reason: 'platform_unavailable' })
-    expect(failed.msg).toContain('The shop platform has a fault of its own')
+    expect(failed.msg).toContain('The e-commerce platform has an internal error')
     expect(await kept(id)).toMatchObject({ source: null, plan: null })
     expect(await ready()).not.toBe(id)
   })

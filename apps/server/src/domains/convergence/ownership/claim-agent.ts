@@ -35,7 +35,7 @@ export type ClaimOutcome =
   | { kind: 'foreign' | 'older'; owner: AgentOwner; message: string }
   | { kind: 'failed'; message: string }
 
-const RECOVERING = 'The shop was restored from a backup, and first looks for what was paid since'
+const RECOVERING = 'The shop was restored from a backup and is checking for newer payments'
 
 type Options = {
   timeoutMs?: number | undefined

@@ -77,7 +77,7 @@ async function repairNow(ctx: SyncContext, by: Actor, serverId: number): Promise
   if (repair.kind === 'failed') return callFailed(repair.message)
   if (repair.kind === 'busy') {
     await command(ctx, by, async unit => enqueueRepair(unit, serverId))
-    return ok({ status: 202, output: 'Approved. It is done when the other changes of this server are done.' })
+    return ok({ status: 202, output: 'Approved. The repair runs after the other changes of this server.' })
   }
   if (repair.kind === 'foreign') return refuse('stale')
   return ok({ status: 200, output: repair.kind === 'planned' ? { waiting: repair.plan } : repair })

@@ -69,19 +69,19 @@ export const codeTemplates = {
     sample: { sealed_proof: '' },
     content: {
       en: (data, shop) => ({
-        subject: 'Set a new password by this link',
+        subject: 'Your password reset link',
         heading: 'Set a new password',
         paragraphs: [
-          'So many codes to reset your password were requested that we send no more today. If you want to set a new password, use this link. It is valid for a day and works once.'
+          'Too many password reset codes were requested, so we send no more today. To set a new password, use this link. It is valid for 1 day and works once.'
         ],
         button: { label: 'Set a new password', url: resetLink(data, shop) },
         footer: `If you did not request it, ignore this email. Your password stays the same. ${sender(shop)}`
       }),
       'zh-CN': (data, shop) => ({
-        subject: '请用此链接设置新密码',
+        subject: '您的密码重置链接',
         heading: '设置新密码',
         paragraphs: [
-          '重置您密码的验证码请求次数过多，今天将不再发送。如需设置新密码，请使用此链接。有效期一天，仅可使用一次。'
+          '请求密码重置验证码的次数过多，今天不再发送。如需设置新密码，请使用此链接。有效期 1 天，仅可使用一次。'
         ],
         button: { label: '设置新密码', url: resetLink(data, shop) },
         footer: `如非本人操作，请忽略此邮件，您的密码不会改变。${sender(shop)}`
@@ -108,7 +108,7 @@ export const codeTemplates = {
           `请在表单中输入此验证码。有效期 ${minutesLeft('zh-CN', data.expires_at, shop.now)}，仅可使用一次。`
         ],
         code: shop.open(data.sealed_code),
-        footer: `有人希望将此邮箱用于账户。如非本人操作，请忽略此邮件。${sender(shop)}`
+        footer: `有人希望将某个账户的邮箱改为此地址。如非本人操作，请忽略此邮件。${sender(shop)}`
       })
     }
   })
@@ -138,11 +138,11 @@ const rightsOf = (language: Language, scopes: string): string =>
 
 const ENDED = {
   password: {
-    en: 'Your password was changed, which ends all API keys.',
+    en: 'Your password was changed, which revokes all API keys.',
     'zh-CN': '您的密码已更改，API 密钥随之失效。'
   },
   ban: { en: 'Your account was banned.', 'zh-CN': '您的账户已被封禁。' },
-  rights: { en: 'The permissions of your account were changed.', 'zh-CN': '您账户的权限已更改。' }
+  rights: { en: 'The role of your account was changed.', 'zh-CN': '您账户的角色已更改。' }
 }
 
 /** Mails about others' access to an account, and payments to a deleted one. They cannot be switched off. */
@@ -159,7 +159,7 @@ export const accessTemplates = {
           ['Time', day(data.at)],
           ['Name', data.name],
           ['Permissions', rightsOf('en', data.scopes)],
-          ['Ends', data.expires ? day(data.expires) : 'Never']
+          ['Expires', data.expires ? day(data.expires) : 'Never']
         ],
         footer: sender(shop)
       }),
@@ -182,14 +182,14 @@ export const accessTemplates = {
     sample: { ...notice, name: 'backup script' },
     content: {
       en: (data, shop) => ({
-        subject: `Your API key ${data.name} ends soon`,
-        heading: `Hello ${data.username}, an API key ends soon`,
+        subject: `Your API key ${data.name} expires soon`,
+        heading: `Hello ${data.username}, an API key expires soon`,
         paragraphs: [
-          'Programs that use this key stop working when it ends. Create a new key under Settings, and give it to them.'
+          'Programs that use this key stop working when it expires. Create a new key under Settings, and use it in them.'
         ],
         facts: [
           ['Name', data.name],
-          ['Ends', day(data.at)]
+          ['Expires', day(data.at)]
         ],
         footer: sender(shop)
       }),
@@ -210,8 +210,8 @@ export const accessTemplates = {
     sample: { ...notice, names: 'backup script, cron', cause: 'password' },
     content: {
       en: (data, shop) => ({
-        subject: 'Your API keys have ended',
-        heading: `Hello ${data.username}, your API keys have ended`,
+        subject: 'Your API keys were revoked',
+        heading: `Hello ${data.username}, your API keys were revoked`,
         paragraphs: [
           ENDED[data.cause].en,
           'Programs that use these keys no longer work. Create new keys under Settings if you need them.'
@@ -225,7 +225,7 @@ export const accessTemplates = {
       'zh-CN': (data, shop) => ({
         subject: '您的 API 密钥已失效',
         heading: `${data.username}，您好，您的 API 密钥已失效`,
-        paragraphs: [ENDED[data.cause]['zh-CN'], '使用这些密钥的程序将被拒绝。如有需要，请在“设置”中创建新密钥。'],
+        paragraphs: [ENDED[data.cause]['zh-CN'], '使用这些密钥的程序无法继续工作。如有需要，请在“设置”中创建新密钥。'],
         facts: [
           ['时间', day(data.at)],
           ['密钥', data.names]
@@ -297,7 +297,7 @@ export const accessTemplates = {
         subject: `We could not use your payment ${data.platform_order}`,
         heading: 'We could not use your payment',
         paragraphs: [
-          'We found no order or account for it, so nothing was delivered. The shop has been notified, and will deliver what you bought or refund you.',
+          'We found no order or account for it, so nothing was delivered. We will deliver what you bought, or refund you.',
           'If you have a question, reply to this email or contact support.'
         ],
         facts: [
@@ -311,7 +311,7 @@ export const accessTemplates = {
         subject: `您的付款 ${data.platform_order} 无法使用`,
         heading: '您的付款无法使用',
         paragraphs: [
-          '我们没有找到与这笔付款对应的订单或账户，因此尚未交付任何商品。我们已收到通知，会为您交付所购商品或退款。',
+          '我们没有找到与这笔付款对应的订单或账户，因此尚未交付任何内容。我们会交付您所购买的内容，或为您退款。',
           '如有疑问，请回复此邮件或联系客服。'
         ],
         facts: [

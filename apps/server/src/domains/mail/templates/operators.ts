@@ -14,9 +14,9 @@ export const operatorTemplates = {
   notice: template<Notice>({
     kind: 'operator',
     sample: {
-      subject: '[Critical] Server fr-1 does not answer',
-      heading: 'Server fr-1 does not answer',
-      text: 'The agent of server fr-1 (192.0.2.1) has not answered since 2026-01-05 10:00 UTC.',
+      subject: '[Critical] Server fr-1 does not respond',
+      heading: 'Server fr-1 does not respond',
+      text: 'The agent on server fr-1 (192.0.2.1) has not responded since 2026-01-05 10:00 UTC.',
       url: 'https://shop.example.com/dashboard/index/servers',
       link: 'Open in the console'
     },
@@ -35,8 +35,8 @@ export const operatorTemplates = {
   'admin-notice': template<{ subject: string; text: string }>({
     kind: 'operator',
     sample: {
-      subject: 'Server fr-1 does not answer',
-      text: 'The agent of server fr-1 has not answered 5 times in a row.'
+      subject: 'Server fr-1 does not respond',
+      text: 'The agent on server fr-1 did not respond 5 times in a row.'
     },
     content: {
       en: (data, shop) => ({
@@ -61,7 +61,7 @@ export const operatorTemplates = {
         subject: `Unprocessed platform events: ${data.count}`,
         heading: 'The shop cannot process platform events',
         paragraphs: [
-          'Payments, refunds or product changes from the platform have been waiting for more than 1 hour because of a database problem. The shop processes them automatically once the database works.',
+          'Payments, refunds or product changes from the platform have been waiting for more than 1 hour. A database problem prevents their processing. The shop processes them automatically once the database works.',
           'Health in the console shows how many are waiting. Check the workers’ log, and that all processes run the same version.'
         ],
         facts: [
@@ -76,7 +76,7 @@ export const operatorTemplates = {
         subject: `${data.count} 个平台事件等待处理`,
         heading: '平台事件无法处理',
         paragraphs: [
-          '平台通知的付款、退款或产品变更已等待超过一小时，原因是商店数据库暂时无法处理。数据库恢复后，这些事件会自动处理。',
+          '来自平台的付款、退款或产品变更已等待超过 1 小时，原因是数据库故障。数据库恢复后，这些事件会自动处理。',
           '控制台的“运行状况”显示等待数量。请查看工作进程的日志，并确认所有进程运行的是同一版本。'
         ],
         facts: [
@@ -100,7 +100,7 @@ export const operatorTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '您商店的邮件设置可用',
+        subject: '本店的邮件设置可用',
         heading: '邮件设置可用',
         paragraphs: [`管理员于 ${day(data.at)} 在“网站设置”中请求发送此邮件。`],
         footer: sender(shop)

@@ -31,7 +31,7 @@ export const orderTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `您的代理已就绪：${data.product_name}`,
         heading: `${data.username}，您好，您的代理已就绪`,
-        paragraphs: ['订单中的所有地址均已可用。完整列表及凭据请在控制台查看。'],
+        paragraphs: ['订单中的所有代理均已可用。代理列表和凭据请在控制台查看。'],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],
@@ -71,7 +71,7 @@ export const orderTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `您的代理将于 ${day(data.expires_at)} 到期`,
         heading: data.last ? `${data.username}，您好，您的代理马上到期` : `${data.username}，您好，您的代理即将到期`,
-        paragraphs: ['立即续费，相同的代理即可不间断地继续使用。订单到期后，代理将停止工作。'],
+        paragraphs: ['立即续费，即可不间断地继续使用相同的代理。订单到期后，代理将停止工作。'],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],

@@ -98,7 +98,7 @@ export const outageTemplates = {
       to: '2026-02-01T14:30:00.000Z',
       minutes: 270,
       expires_at: '2026-02-04T14:30:00.000Z',
-      incident: { id: 7, title: 'New York: addresses do not answer' }
+      incident: { id: 7, title: 'New York: addresses do not respond' }
     },
     content: {
       en: (data, shop) => ({
@@ -122,7 +122,7 @@ export const outageTemplates = {
         subject: `您的订单已延长：${data.product_name}`,
         heading: `${data.username}，您好，我们已补偿故障时间`,
         paragraphs: [
-          '为您的订单提供地址的一台服务器曾一段时间没有响应，深表歉意。您的订单已相应延长。',
+          '为您的订单提供地址的一台服务器曾有一段时间没有响应，我们深表歉意，并已相应延长您的订单。',
           ...(data.incident ? [`事件说明：${incidentLink(data.incident, shop.shopUrl)}`] : [])
         ],
         facts: [

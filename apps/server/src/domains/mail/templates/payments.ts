@@ -102,7 +102,7 @@ const nextEn = (why: WhyNotDelivered, bought: string): string =>
 const nextZh = (why: WhyNotDelivered, bought: string): string =>
   why === 'order_refunded' || why === 'renewal_too_late'
     ? '我们将为该付款退款。如超过一天仍未处理，请联系我们。'
-    : `我们正在处理：将${bought}，或退款。如超过一天仍未处理，请联系我们。`
+    : `我们正在处理，将${bought}或为您退款。如超过一天仍未处理，请联系我们。`
 
 /** How a full or partial refund affects an order. */
 export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'uncounted' | 'part'
@@ -122,7 +122,7 @@ const REFUNDED = {
   },
   uncounted: {
     en: 'It bought nothing, so your order stays the same.',
-    'zh-CN': '该付款未购买任何内容：您的订单保持不变。'
+    'zh-CN': '该付款未购买任何内容，您的订单保持不变。'
   },
   part: {
     en: 'Nothing else about your order changed. You lose the points that this part earned.',
@@ -145,7 +145,7 @@ type Refunded = PaymentMail & {
 
 const BY_HAND = {
   en: (amount: string) =>
-    `We send you ${amount} of it ourselves, the way you paid or as we agree with you. Contact us if it takes longer than a few days.`,
+    `We will send you ${amount} of it ourselves, the way you paid or as agreed with you. Contact us if it takes longer than a few days.`,
   'zh-CN': (amount: string) => `其中 ${amount} 由我们按您的付款方式或与您约定的方式汇给您。如数日内未收到，请联系我们。`
 }
 
@@ -239,7 +239,7 @@ export const paymentTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: `我们已收到您的付款，但尚未能交付：${data.product_name}`,
+        subject: `我们已收到您的付款，但未能交付：${data.product_name}`,
         heading: `${data.username}，您好，您的订单未能交付`,
         paragraphs: [
           `您的付款已到账，但尚未交付任何内容。${WHY_NOT[data.why]['zh-CN']}`,
@@ -268,10 +268,10 @@ export const paymentTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: `我们已收到您的付款，但尚未能续费：${data.product_name}`,
+        subject: `我们已收到您的付款，但未能续费：${data.product_name}`,
         heading: `${data.username}，您好，您的订单未能续费`,
         paragraphs: [
-          `您的付款已到账，但订单未因此续费。${WHY_NOT_RENEWED[data.why]['zh-CN']}`,
+          `您的付款已到账，但订单未能续费。${WHY_NOT_RENEWED[data.why]['zh-CN']}`,
           ...(data.live ? ['在订单到期之前，您的代理照常可用。'] : []),
           nextZh(data.why, '为订单续费')
         ],

@@ -189,7 +189,7 @@ export const securityTemplates = {
       'zh-CN': (data, shop) => ({
         subject: '您的账户已删除',
         heading: `${data.username}，再见，您的账户已删除`,
-        paragraphs: ['我们已删除您的用户名、邮箱和消息。我们必须保留的付款记录不再包含您的姓名。'],
+        paragraphs: ['我们已删除您的用户名、邮箱和消息。依法须保留的付款记录不再包含您的名称。'],
         facts: [['时间', day(data.at)]],
         footer: sender(shop)
       })
@@ -209,23 +209,23 @@ const SUBJECT: Record<What, Record<Language, string>> = {
 
 const BODY: Record<What, Record<Language, string>> = {
   added: {
-    en: 'From now on it is asked for after your password, or logs you in by itself.',
-    'zh-CN': '今后登录时，输入密码后还需通过它验证，或可直接用它登录。'
+    en: 'From now on, you use it after your password to log in. A passkey can also log you in alone.',
+    'zh-CN': '今后登录时，输入密码后还需通过它验证。通行密钥也可单独用于登录。'
   },
   removed: {
     en: 'You can no longer log in with it.',
     'zh-CN': '它已无法用于登录。'
   },
   reset: {
-    en: 'An operator of the shop removed them, and ended your sessions. Log in with your password, and add one again.',
-    'zh-CN': '商店运营人员已将其移除，并结束了您的会话。请用密码登录，然后重新添加。'
+    en: 'An operator removed them and ended your sessions. Log in with your password, and add a new one.',
+    'zh-CN': '管理员已将其移除，并结束了您的会话。请用密码登录，然后重新添加。'
   },
   codes_made: {
-    en: 'The former recovery codes do not work any more.',
+    en: 'The previous recovery codes no longer work.',
     'zh-CN': '之前的恢复代码已失效。'
   },
   code_used: {
-    en: 'Each recovery code works once. Make new ones under Settings before the last one is used.',
+    en: 'Each recovery code works once. Generate new ones under Settings before you run out.',
     'zh-CN': '每个恢复代码只能使用一次。请在用完之前到“设置”中生成新的代码。'
   }
 }
@@ -236,7 +236,7 @@ const NAME: Record<Language, (what: What, name: string) => [string, string][]> =
 }
 
 const FACTOR_NOT_YOU =
-  'If it was not you, set a new password at once: "Forgot password" on the log-in page ends every session. Then check your second factors.'
+  'If it was not you, set a new password immediately: "Forgot password" on the login page ends every session. Then check your second factors.'
 const FACTOR_NOT_YOU_ZH =
   '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。然后检查您的双重验证。'
 
@@ -268,11 +268,11 @@ export const secondFactorTemplates = {
     sample: { username: 'demo1', at: '2026-01-05T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
-        subject: 'Somebody has your password',
-        heading: `Hello ${data.username}, somebody has your password`,
+        subject: 'Someone knows your password',
+        heading: `Hello ${data.username}, someone knows your password`,
         paragraphs: [
-          'Your right password was followed by wrong codes several times. Your second factor has kept the account closed.',
-          'If it was not you, set a new password at once.'
+          'Someone entered your correct password, and then wrong codes several times. Two-factor authentication kept them out.',
+          'If it was not you, set a new password immediately.'
         ],
         facts: [['Time', day(data.at)]],
         footer: sender(shop)
@@ -281,7 +281,7 @@ export const secondFactorTemplates = {
         subject: '有人知道您的密码',
         heading: `${data.username}，您好，有人知道您的密码`,
         paragraphs: [
-          '有人输入了您的正确密码，随后多次输入错误的验证码。双重验证阻止了登录。',
+          '有人输入了您的密码，随后多次输入错误的验证码。双重验证阻止了登录。',
           '如非本人操作，请立即设置新密码。'
         ],
         facts: [['时间', day(data.at)]],

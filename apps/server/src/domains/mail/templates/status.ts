@@ -16,7 +16,7 @@ type StatusMail = {
 
 const sample: StatusMail = {
   incident: 7,
-  title: 'New York: addresses do not answer',
+  title: 'New York: addresses do not respond',
   state: 'monitoring',
   opens: false,
   text: 'We replaced a router. All addresses respond again, and we are monitoring them.',
@@ -60,7 +60,7 @@ export const statusTemplates = {
         heading: 'Confirm your email address',
         paragraphs: [
           'Someone, probably you, subscribed this address to emails about incidents and planned maintenance of this shop.',
-          'If you do not confirm, we send nothing and delete the address after two days.'
+          'If you do not confirm, we send nothing and delete the address after 2 days.'
         ],
         button: {
           label: 'Confirm',
@@ -69,7 +69,7 @@ export const statusTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '请确认：订阅事件通知邮件',
+        subject: '请确认订阅事件邮件',
         heading: '请确认您的邮箱地址',
         paragraphs: [
           '有人（可能是您）请求将本店的故障事件和计划维护通知发送到此邮箱。',
@@ -116,7 +116,7 @@ export const statusTemplates = {
         facts: [
           ['状态', STATES_ZH[data.state]],
           ['地区', data.locations.join('、')],
-          [isPlanned(data.state) ? '开始' : '自', day(data.started_at)],
+          [isPlanned(data.state) ? '计划开始' : '开始时间', day(data.started_at)],
           ...(data.ends_at ? [['计划结束', day(data.ends_at)] satisfies [string, string]] : [])
         ],
         button: { label: '查看状态页', url: page(shop.shopUrl, data.incident) },

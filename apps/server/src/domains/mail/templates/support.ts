@@ -15,8 +15,8 @@ export const supportTemplates = {
     },
     content: {
       en: (data, shop) => ({
-        subject: `Answer to your ticket #${data.ticket}`,
-        heading: `Hello ${data.username}, here is our answer`,
+        subject: `Reply to your ticket #${data.ticket}`,
+        heading: `Hello ${data.username}, here is our reply`,
         paragraphs: [data.answer, 'You wrote:', quoted(data.message)],
         footer: sender(shop)
       }),

@@ -98,7 +98,7 @@ const KEPT_MS = 366 * DAY
 export const upgradeRetention: RetentionEntry = {
   what: 'upgrades',
   keep: { ms: KEPT_MS },
-  why: 'What upgrades did to each of their servers; the audit log keeps who upgraded which.',
+  why: 'Results of upgrades, server by server. The audit log records who upgraded which server.',
   remove: (unit, before, limit) => removeRows(unit, upgrades, lt(upgrades.endedAt, before), limit),
   count: db => countRows(db, upgrades, upgrades.endedAt)
 }
