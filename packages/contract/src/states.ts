@@ -46,8 +46,8 @@ export type ServerView = (typeof SERVER_VIEWS)[number]
 /** `open`: unanswered. `answered`: the sender was mailed. `closed`: done. */
 export const TICKET_STATES = ['open', 'answered', 'closed'] as const
 export type TicketState = (typeof TICKET_STATES)[number]
-/** What an operator works through: tickets of their own, without an assignee, and all that wait for an answer. */
-export const TICKET_QUEUES = ['mine', 'unassigned', 'waiting'] as const
+/** What an operator works through: tickets that wait for an answer, those without an assignee, and their own. */
+export const TICKET_QUEUES = ['waiting', 'unassigned', 'mine'] as const
 export type TicketQueue = (typeof TICKET_QUEUES)[number]
 
 /** `lasts`; over and `open`, not credited to any order; or `credited`. */

@@ -45,7 +45,10 @@ const TicketList = defineResource({
     moment('created_at', { optional: true })
   ],
   sort: ['id', 'waiting_since'],
-  filters: [oneOf('queue', TICKET_QUEUES, 'tickets.queueIs'), oneOf('state', TICKET_STATES, 'tickets.is')],
+  filters: [
+    { ...oneOf('queue', TICKET_QUEUES, 'tickets.queueIs'), byTabs: true },
+    oneOf('state', TICKET_STATES, 'tickets.is')
+  ],
   rowActions: [
     { name: 'view', icon: IconEye, run: (row, tools) => tools.show(row.id) },
     { name: 'reply', icon: IconSend, run: (row, tools) => tools.show(row.id), needs: support.answerTicket },
@@ -100,28 +103,38 @@ const SavedReplies = defineResource({
   remove: { route: support.deleteSavedReply }
 })
 
-const TABS = { tickets: TicketList, replies: SavedReplies } as const
-type TabId = keyof typeof TABS
+const TABS = ['all', ...TICKET_QUEUES, 'replies'] as const
+type TabId = (typeof TABS)[number]
 
+/** The address of each tab. Those who wait longest come first. */
+const ADDRESS: Record<TabId, Record<string, string>> = {
+  all: {},
+  mine: { queue: 'mine' },
+  unassigned: { queue: 'unassigned' },
+  waiting: { queue: 'waiting', sort: 'waiting_since.asc' },
+  replies: { tab: 'replies' }
+}
+
+/** The tickets by queue, and the saved replies. */
 export default function TicketsPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()
-  const tab: TabId = params.get('tab') === 'replies' ? 'replies' : 'tickets'
-  const Shown = TABS[tab]
-  const choose = async (id: string) => {
-    if (await mayLeave()) setParams(id === 'replies' ? { tab: id } : {})
+  const asked = params.get('tab') === 'replies' ? 'replies' : params.get('queue')
+  const tab = TABS.find(id => id === asked) ?? 'all'
+  const choose = async (id: TabId) => {
+    if (await mayLeave()) setParams(ADDRESS[id])
   }
   return (
-    <Tabs value={tab} onChange={id => id && void choose(id)} keepMounted={false}>
+    <Tabs value={tab} onChange={id => void choose(id as TabId)} keepMounted={false}>
       <TabBar value={tab}>
-        {(Object.keys(TABS) as TabId[]).map(id => (
+        {TABS.map(id => (
           <Tabs.Tab key={id} value={id}>
-            {t(`tickets.tab.${id}`)}
+            {t(id === 'all' || id === 'replies' ? `tickets.tab.${id}` : `tickets.queueIs.${id}`)}
           </Tabs.Tab>
         ))}
       </TabBar>
       <Tabs.Panel value={tab} pt="md">
-        <Shown />
+        {tab === 'replies' ? <SavedReplies /> : <TicketList />}
       </Tabs.Panel>
     </Tabs>
   )

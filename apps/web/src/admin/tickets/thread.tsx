@@ -19,7 +19,7 @@ import { MessageThread } from '../../kit/message-thread.tsx'
 import { notify } from '../../kit/notify.ts'
 import { TicketAnswerForm, TicketNoteForm } from '../../kit/schemas.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { Ago, Moment } from '../../kit/time.tsx'
+import { Ago } from '../../kit/time.tsx'
 import { AuditLink, type Fact, FactList, May, WorkButton, useCommand } from '../kit/index.ts'
 import { StateCell } from './cells.tsx'
 
@@ -71,16 +71,16 @@ function Facts({ ticket }: { ticket: Ticket }) {
       {one.username}
     </Link>
   )
+  const isTheirName = account?.username === username
   const facts: Fact[] = [
-    [t('tickets.username'), username],
+    [t('tickets.username'), account && isTheirName ? linked(account) : username],
     [t('tickets.email'), email],
     [t('tickets.phone'), phone],
-    [t('tickets.account'), account && linked(account)],
+    [t('tickets.account'), account && !isTheirName && linked(account)],
     [t('tickets.sameEmail'), user && user.id !== account?.id && linked(user, t('tickets.userHint'))],
     [t('tickets.state'), <StateCell ticket={ticket} />],
     [t('tickets.waiting_since'), waiting_since && <Ago at={waiting_since} />],
-    [t('tickets.assignee'), assignee?.username ?? t('tickets.unassigned')],
-    [t('tickets.created_at'), <Moment at={ticket.created_at} />]
+    [t('tickets.assignee'), assignee?.username ?? t('tickets.unassigned')]
   ]
   return <FactList label={t('tickets.one')} facts={facts} />
 }

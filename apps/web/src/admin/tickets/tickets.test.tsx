@@ -167,6 +167,29 @@ describe('the tickets', () => {
     await waitFor(() => expect(requestsOf(support.deleteTicket)).toMatchObject([{ params: { id: '4' } }]))
   })
 
+  it('are chosen by queue; those who wait longest come first', async () => {
+    const { user, asked } = open()
+    await user.click(await screen.findByRole('tab', { name: 'Waiting for us' }))
+    await waitFor(() =>
+      expect(requestsOf(support.tickets).at(-1)?.query).toMatchObject({
+        queue: 'waiting',
+        sort_by: 'waiting_since',
+        sort_order: 'asc'
+      })
+    )
+    await user.click(screen.getByRole('tab', { name: 'Mine' }))
+    await waitFor(() => expect(requestsOf(support.tickets).at(-1)?.query).toMatchObject({ queue: 'mine' }))
+    expect(asked()).toEqual({ queue: 'mine' })
+    // The tabs choose it, so it is none of the filters.
+    await user.click(screen.getByRole('button', { name: 'Filters' }))
+    await user.selectOptions(screen.getByLabelText('State'), 'Replied')
+    expect(screen.queryByLabelText('Queue')).toBeNull()
+    await user.click(await screen.findByRole('button', { name: 'Clear filters (1)' }))
+    await waitFor(() => expect(asked()).toEqual({ queue: 'mine' }))
+    await user.click(screen.getByRole('tab', { name: 'All' }))
+    await waitFor(() => expect(asked()).toEqual({}))
+  })
+
   it('have saved replies beside them, which are added and deleted', async () => {
     const { user } = open(ticket, '/dashboard/index/tickets?tab=replies')
     expect(await screen.findByText('The port is 8080.')).toBeTruthy()

@@ -88,7 +88,7 @@ function Contact() {
   })
   const { data: social } = useQuery({ ...read(settings.social), staleTime: Infinity })
   const discord = webAddress(social?.discord)
-  if (pending || (user && own.isPending)) return <Skeleton height={640} />
+  if (pending || (user && own.isPending)) return <Skeleton height={860} />
   return (
     <div className="stack">
       {own.data && <OwnTickets tickets={own.data} onMore={() => setLimit(limit + MORE)} />}
