@@ -1,6 +1,6 @@
 import type { OwnTicket, OwnTicketThread, SavedReply, Ticket, TicketThread } from '@netlet/contract'
 import { eq, sql } from '../../infra/db/drizzle.ts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { migrationStatements } from '../../testing/migrations.ts'
@@ -166,6 +166,25 @@ test('a message raises what a new ticket raises, once until it is answered', asy
   expect(await countOpenTickets(shop.ctx.db)).toBe(before - 1)
   for (const text of ['Three', 'Four']) await write(id, text)
   expect(await countOpenTickets(shop.ctx.db)).toBe(before)
+})
+
+test('the customer’s screen hears of answers and closings, not of notes and assignees', async () => {
+  const id = await ownTicket()
+  const publish = vi.spyOn(shop.ctx.changes, 'publish')
+  const heard = async (change: () => Promise<unknown>) => {
+    publish.mockClear()
+    await change()
+    return publish.mock.calls.flat(2).map(({ userId }) => userId)
+  }
+  const theirs = customer.user.id
+  expect(await heard(() => answer(id, 'Answer', 0))).toEqual([undefined, theirs])
+  expect(await heard(() => note(id, 'Note'))).toEqual([undefined])
+  expect(await heard(() => admin.post(`${TICKET}${id}/assign/`, { assignee: admin.user.id }))).toEqual([undefined])
+  expect(await heard(() => admin.post(`${TICKET}${id}/close/`))).toEqual([undefined, theirs])
+  await admin.post(`${TICKET}${id}/reopen/`)
+  expect(await heard(() => write(id, 'Thanks'))).toEqual([theirs])
+  publish.mockRestore()
+  await admin.post(`${TICKET}${id}/assign/`, { assignee: null })
 })
 
 test('tickets are assigned to operators who may answer them, and found by queue and by how long they wait', async () => {
