@@ -276,6 +276,30 @@ test('saved replies are kept, found by title and text, edited and deleted', asyn
   expect(await titles()).toEqual(['Hours'])
 })
 
+test('queues and own tickets are read by indexes', async () => {
+  const { db } = shop.ctx
+  await db.execute(sql`insert into tickets (created_at, username, email, phone, message, state, user_id, assignee)
+    select now(), 'x', 'x@example.com', '1', 'Help', case when n % 500 = 0 then 'open' else 'closed' end, n % 900, n % 90
+    from generate_series(1, 9000) n`)
+  await db.execute(sql`analyze tickets`)
+  const plans: [query: ReturnType<typeof sql>, index: string][] = [
+    [sql`select id from tickets where user_id = 5 order by id desc limit 10`, 'tickets_user'],
+    [
+      sql`select id from tickets where assignee = 5 and state <> 'closed' order by id desc limit 10`,
+      'tickets_assignee'
+    ],
+    [
+      sql`select id from tickets order by (case when state = 'open' then coalesce(waiting_since, created_at)
+        else 'infinity'::timestamptz end), id limit 10`,
+      'tickets_waiting'
+    ]
+  ]
+  for (const [query, index] of plans) {
+    const { rows } = await db.execute<Record<string, string>>(sql`explain ${query}`)
+    expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain(index)
+  }
+})
+
 test('answers of the version before become messages, also those that it writes while this one starts', async () => {
   const { db } = shop.ctx
   const old = { username: 'x', email: 'old@example.com', phone: '1', message: 'Old question' }
