@@ -179,7 +179,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     expect(await through(second, shop)).toBe(addressOf(second))
   })
 
-  await test.step('a ticket is answered by mail', async () => {
+  await test.step('a ticket is answered by mail, and its customer writes again', async () => {
     await writeTicket(customer, shop, 'mary', 'Which port do I use?')
     await openScreen(page, 'Home')
     await page.getByRole('link', { name: 'Open tickets' }).click()
@@ -190,13 +190,19 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     // The list shows open tickets only.
     await expect(page.getByText('No ticket matches')).toBeVisible()
     expect((await mailTo(shop, 'mary@example.com', /answer/i)).text).toContain('The one after the address.')
+    await page.keyboard.press('Escape')
+    await customer.getByRole('link', { name: 'Ticket #1' }).click()
+    await expect(customer.getByText('The one after the address.')).toBeVisible()
+    await customer.getByRole('textbox', { name: 'Your message' }).fill('Thank you, that works.')
+    await customer.getByRole('button', { name: 'Send' }).click()
+    await expect(customer.getByRole('list', { name: 'Messages' })).toContainText('Thank you, that works.')
     await openScreen(page, 'Tickets')
     await page.getByRole('searchbox').fill('which port')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
-    for (const shown of ['mary@example.com', 'Which port do I use?', 'Replied'])
+    for (const shown of ['mary@example.com', 'Which port do I use?', 'Open'])
       await expect(row('mary')).toContainText(shown)
     await choose(page, 'mary', 'View')
-    for (const shown of ['mary', 'mary@example.com', 'Which port do I use?'])
+    for (const shown of ['mary', 'mary@example.com', 'Which port do I use?', 'Thank you, that works.'])
       await expect(form.getByText(shown, { exact: true }).first()).toBeVisible()
     await page.keyboard.press('Escape')
     for (const yes of ['NO', 'YES'] as const) {

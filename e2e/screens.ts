@@ -46,6 +46,7 @@ export const consoleScreens = (order: Order, { customer, admin, platformUrl }: R
   ['addresses?address=127.10.0.1', '127.10.0.0/16'],
   ['addresses?address=127.10.0.0/20', order.order_id],
   ['tickets', /No tickets yet|暂无工单/],
+  ['tickets?tab=replies', /No saved replies yet|还没有常用回复/],
   ['QA', 'How do I use a proxy?'],
   ['WebsiteSettings?tab=discord', /Client ID|客户端 ID/],
   ['WebsiteSettings?tab=system', 'Twitter'],

@@ -41,6 +41,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
   const invited = invitedList(subjects.customer)
   const entries = entryList(auditNames)
   const codes = couponList()
+  const allTickets = ticketList({ id: 0 })
   const deliveries = deliveryList()
   const deep = { offset: Math.floor(rows / 2) }
   const byExpiry = { sort_by: 'expired_at', sort_order: 'asc' } as const
@@ -59,7 +60,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     casesOfList(db, 'gift cards', giftCardList, { count: rows }),
     casesOfList(db, 'payments inbox', payments, { count: Math.floor(rows * 0.9) }),
     casesOfList(db, 'mails', mailList, { count: rows }),
-    casesOfList(db, 'tickets', ticketList, { count: rows }),
+    casesOfList(db, 'tickets', allTickets, { count: rows }),
     casesOfList(db, 'payments of a user', userPaymentList(subjects.customer), {
       count: Math.floor(rows / 50)
     }),
@@ -161,11 +162,17 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     { what: 'mails, search an address', run: page(mailList, { search: subjects.email }) },
     { what: 'mails, search a common text', run: page(mailList, { search: 'example' }) },
     { what: 'mails, search what is not there', run: page(mailList, { search: 'no such address' }) },
-    { what: 'tickets, a rare state', run: page(ticketList, { state: 'open' }) },
-    { what: 'tickets, a common state', run: page(ticketList, { state: 'closed' }) },
-    { what: 'tickets, search a rare text', run: page(ticketList, { search: 'quetzal' }) },
-    { what: 'tickets, search a common text', run: page(ticketList, { search: 'addresses' }) },
-    { what: 'tickets, search what is not there', run: page(ticketList, { search: 'no such ticket' }) },
+    { what: 'tickets, a rare state', run: page(allTickets, { state: 'open' }) },
+    { what: 'tickets, a common state', run: page(allTickets, { state: 'closed' }) },
+    { what: 'tickets, without an assignee', run: page(allTickets, { queue: 'unassigned' }) },
+    { what: 'tickets, of one operator', run: page(allTickets, { queue: 'mine' }) },
+    {
+      what: 'tickets, that wait longest',
+      run: page(allTickets, { queue: 'waiting', sort_by: 'waiting_since', sort_order: 'asc' })
+    },
+    { what: 'tickets, search a rare text', run: page(allTickets, { search: 'quetzal' }) },
+    { what: 'tickets, search a common text', run: page(allTickets, { search: 'addresses' }) },
+    { what: 'tickets, search what is not there', run: page(allTickets, { search: 'no such ticket' }) },
     { what: 'promo codes, a rare state', run: page(codes, { platform_state: 'missing' }) },
     { what: 'promo codes, search a part of a code', run: page(codes, { search: 'C4CA423' }) },
     { what: 'promo codes, search a common text', run: page(codes, { search: 'save' }) },

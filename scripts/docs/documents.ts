@@ -36,7 +36,7 @@ function retentionMarkdown(entries: readonly RetentionEntry[]): string {
     '- Users. A deleted one with a history keeps a row without its name, address and password.',
     '- Refunds that the platform reported, credited outages, and the addresses under which this installation registered',
     '  webhooks. Until its user is deleted: which mails an address does not want, and that it gets none.',
-    '- Servers, ranges, rules, products and tickets: an administrator removes them.',
+    '- Servers, ranges, rules, products and tickets with their messages: an administrator removes them.',
     '',
     '## Gone with the user',
     '',

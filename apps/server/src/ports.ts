@@ -40,7 +40,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
     // Before the rows that tell which events are the person's.
     async (unit, { id, email }) => forgetPayer(unit, { email, ...(await platformNamesOf(unit.tx, id)) }, isUnresolved),
     async (unit, { id }) => forgetBuyer(unit, id),
-    async (unit, { email }) => forgetSender(unit, email),
+    async (unit, user) => forgetSender(unit, user),
     async (unit, { id }) => forgetEndpoints(unit, id),
     async (unit, { id }) => endCodesOf(unit, id),
     async (unit, { email }) => forgetSubscriber(unit, email),
@@ -53,7 +53,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
     payments: (db, { id }) => exportPayments(db, id),
     points: (db, { id }) => exportPoints(db, id),
     promo_codes: (db, { id }) => exportCodes(db, id),
-    tickets: (db, { email }) => exportTickets(db, email),
+    tickets: exportTickets,
     webhooks: (db, { id }) => exportEndpoints(db, id)
   }
 })

@@ -143,6 +143,7 @@ export const formMessages = {
   select_type: 'Please select type',
   enter_question: 'Please enter question',
   enter_answer: 'Please enter answer',
+  enter_note: 'Please enter a note',
   fill_out_form: 'Please fill out the form first!',
   solve_captcha: 'Please input the calculation results in the picture first!',
   select_email_method: 'Must be sendgrid, mailgun or smtp'

@@ -338,6 +338,11 @@ export const refusals = {
 
   // Tickets, mails and the status page
   ticket_answered: [409, 'This ticket already has a reply'],
+  ticket_moved: [409, 'There is a newer message. Read it, then send your reply again.'],
+  ticket_closed: [409, 'This ticket is closed. Please send a new one.'],
+  ticket_not_open: [409, 'This ticket is closed. Reopen it first.'],
+  ticket_full: [409, 'This ticket already has {max} messages. Please start a new one.'],
+  no_assignee: [400, 'This operator cannot answer tickets. Choose another one.'],
   mail_copied_often: [409, 'This email has already been resent {count} times'],
   mail_sent_lately: [409, 'This email was sent less than {minutes} minutes ago'],
   mail_address_blocked: [409, 'This address is blocked. Unblock it under Emails first.'],

@@ -21,6 +21,7 @@ export const RESOURCES = [
   'order',
   'platform_event',
   'product',
+  'saved_reply',
   'server',
   'server_group',
   'settings',

@@ -46,6 +46,9 @@ export type ServerView = (typeof SERVER_VIEWS)[number]
 /** `open`: unanswered. `answered`: the sender was mailed. `closed`: done. */
 export const TICKET_STATES = ['open', 'answered', 'closed'] as const
 export type TicketState = (typeof TICKET_STATES)[number]
+/** What an operator works through: tickets that wait for an answer, those without an assignee, and their own. */
+export const TICKET_QUEUES = ['waiting', 'unassigned', 'mine'] as const
+export type TicketQueue = (typeof TICKET_QUEUES)[number]
 
 /** `lasts`; over and `open`, not credited to any order; or `credited`. */
 export const OUTAGE_STATES = ['lasts', 'open', 'credited'] as const

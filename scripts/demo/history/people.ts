@@ -95,6 +95,8 @@ export const tickets: readonly {
   phone: string
   message: string
   answer?: { after: number; text: string; by: 'admin' | 'marek' }
+  /** What both write then, with a note of the operator. */
+  more?: { after: number; message: string; note: string; text: string }
   closed?: boolean
 }[] = [
   {
@@ -119,6 +121,12 @@ export const tickets: readonly {
       after: 0.12,
       by: 'marek',
       text: 'Yes. The port in your lines takes HTTP, CONNECT and SOCKS5; names are resolved by the server. In curl that is --proxy socks5h://.'
+    },
+    more: {
+      after: 0.6,
+      message: 'Thank you, that works. Is there a limit on connections at the same time?',
+      note: 'Brandt crawls shop prices. If he asks for more connections, offer the next plan.',
+      text: 'Each address takes 200 connections at the same time. Tell us if you need more.'
     }
   },
   {
@@ -150,5 +158,17 @@ export const tickets: readonly {
     from: 'ferrari',
     phone: '+39 555 0121',
     message: 'I paid an hour ago and my order says that the payment does not cover it. What do I have to do?'
+  }
+]
+
+/** Saved replies of the demo. */
+export const savedReplies = [
+  {
+    title: 'Proxies do not connect',
+    text: 'Please check that your own address is among the allowed IPs, or that your program sends the username and password of the order.'
+  },
+  {
+    title: 'How to renew',
+    text: 'Open Proxies, choose the order and press Renew. The term is added to the end of the order.'
   }
 ]

@@ -6,7 +6,7 @@ import { sampleStatus } from '../../../apps/server/src/domains/status/index.ts'
 import { DAY, HOUR, MINUTE } from '../../../apps/server/src/infra/clock.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from '../demo-texts.ts'
 import type { Acts, Choice } from './acts.ts'
-import { PEOPLES_PASSWORD, SUPPORTER, people, tickets } from './people.ts'
+import { PEOPLES_PASSWORD, SUPPORTER, people, savedReplies, tickets } from './people.ts'
 import { times } from './timeline.ts'
 import type { World } from './world.ts'
 
@@ -251,10 +251,14 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
   }
 
   function conversations(): void {
+    at(8.9, async () => {
+      for (const reply of savedReplies)
+        await acts.as(SUPPORTER.username).call('POST', '/api/tickets/saved_reply/', reply)
+    })
     const open = world.browser({ ip: '192.0.2.240', userAgent: 'Mozilla/5.0', language: 'en' })
-    for (const [nth, { sent, from, phone, message, answer, closed }] of tickets.entries()) {
+    for (const [nth, { sent, from, phone, message, answer, more, closed }] of tickets.entries()) {
+      const person = people.find(({ username }) => username === from)
       at(sent, async () => {
-        const person = people.find(({ username }) => username === from)
         const sender =
           typeof from === 'string'
             ? { username: from, email: person?.email ?? '' }
@@ -264,6 +268,14 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
       const path = `/api/tickets/ticket/${nth + 1}`
       if (answer)
         at(sent - answer.after, () => acts.as(answer.by).call('POST', `${path}/answer/`, { answer: answer.text }))
+      if (answer && more && person) {
+        const operator = () => acts.as(answer.by)
+        at(sent - more.after, () =>
+          acts.as(person.username).call('POST', `/api/tickets/own/${nth + 1}/message/`, { text: more.message })
+        )
+        at(sent - more.after - 0.1, () => operator().call('POST', `${path}/note/`, { text: more.note }))
+        at(sent - more.after - 0.2, () => operator().call('POST', `${path}/answer/`, { answer: more.text }))
+      }
       if (answer && closed) at(sent - answer.after - 0.5, () => acts.as(answer.by).call('POST', `${path}/close/`, {}))
     }
   }

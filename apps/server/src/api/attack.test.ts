@@ -170,6 +170,7 @@ describe('twenty copies of a command at once', () => {
     'accounts.createApiToken': 'public.api_keys',
     'secondFactor.passkeyLoginOptions': 'public.second_factor_tickets',
     'support.createFaq': 'public.faqs',
+    'support.createSavedReply': 'public.saved_replies',
     'notices.testChannel': 'public.notice_sends',
     'webhooks.createEndpoint': 'public.webhook_endpoints',
     'webhooks.createOperatorEndpoint': 'public.webhook_endpoints'

@@ -50,6 +50,13 @@ export const KINDS: Kind[] = [
     values: () => ['So.', 'Not so.', 'Perhaps.']
   },
   {
+    name: 'saved reply',
+    path: '/api/tickets/saved_reply/',
+    form: ({ title, text }) => ({ title, text }),
+    field: 'text',
+    values: () => ['So.', 'Not so.', 'Perhaps.']
+  },
+  {
     name: 'collection',
     path: '/api/products/product_collections/',
     form: ({ collection_name, collection_desc }) => ({ collection_name, collection_desc }),

@@ -25,5 +25,6 @@ export const OWNED = {
     'POST /api/webhooks/endpoints/:id/rotate_secret/',
     'POST /api/webhooks/endpoints/:id/test/'
   ],
+  ticket: ['GET /api/tickets/own/:id/', 'POST /api/tickets/own/:id/message/'],
   webhookDelivery: ['GET /api/webhooks/deliveries/:id/', 'POST /api/webhooks/deliveries/:id/resend/']
 }

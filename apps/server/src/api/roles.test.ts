@@ -12,6 +12,7 @@ import { describeCalls, type ApiCall } from './calls.ts'
 import { injectEndless, textOf } from './endless.fixture.ts'
 import { exampleOf } from './schemas.ts'
 import { OWNED } from './owned.matrix.ts'
+import { tickets } from '../domains/support/tables.ts'
 import { MATRIX } from './roles.matrix.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 import { addRow } from '../testing/rows.ts'
@@ -126,6 +127,11 @@ describe('who gets past authorisation', () => {
       await addSession(shop.ctx, people.customer.user.id)
       const list = await people.customer.get<{ id: number; is_current: boolean }[]>('/api/users/sessions/')
       return call.path.replace(':id', String(list.data.find(one => !one.is_current)?.id))
+    }
+    if (OWNED.ticket.includes(name)) {
+      const sent = { username: 'x', email: 'x@example.com', phone: '1', message: 'Help' }
+      const ticket = await addRow(shop.ctx, tickets, { ...sent, userId: people.customer.user.id })
+      return call.path.replace(':id', String(ticket.id))
     }
     if (OWNED.webhook.includes(name)) return call.path.replace(':id', String((await anyWebhook()).endpointId))
     if (OWNED.webhookDelivery.includes(name)) return call.path.replace(':id', String((await anyWebhook()).id))

@@ -9,7 +9,7 @@ import { SYSTEM } from '../infra/actor.ts'
 import { DAY } from '../infra/clock.ts'
 import { command } from '../infra/command.ts'
 import { coupons, giftCards } from '../domains/rewards/tables.ts'
-import { faqs, tickets } from '../domains/support/tables.ts'
+import { faqs, savedReplies, tickets } from '../domains/support/tables.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { paidEvent } from '../testing/buying.ts'
 import type { TestClient } from '../testing/client.ts'
@@ -67,6 +67,7 @@ export async function startStockedShop(): Promise<StockedShop> {
     { collectionIds: [await addCollection(db, 'Metro')], tagIds: [await addTag(db, 'fast')] }
   )
   await addRow(ctx, faqs, { question: 'Why?', answer: 'Because.' })
+  await addRow(ctx, savedReplies, { title: 'Thanks', text: 'Thank you.' })
   await addRow(ctx, tickets, {
     username: 'anna',
     email: 'anna@example.com',

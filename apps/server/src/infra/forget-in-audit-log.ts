@@ -51,7 +51,15 @@ export async function removePersonFromAuditLog(
   await tx
     .update(auditLog)
     .set({ before: null, after: null })
-    .where(and(eq(auditLog.targetType, 'ticket'), sql`lower(${auditLog.before} ->> 'email') = ${email.toLowerCase()}`))
+    .where(
+      and(
+        eq(auditLog.targetType, 'ticket'),
+        or(
+          sql`lower(${auditLog.before} ->> 'email') = ${email.toLowerCase()}`,
+          sql`${auditLog.before} ->> 'user_id' = ${String(userId)}`
+        )
+      )
+    )
   // A key's name and networks say what the person does, and from where.
   await tx
     .update(auditLog)

@@ -123,7 +123,8 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     orders.limits
   ],
   tag: [catalog.tags, catalog.products],
-  ticket: [support.tickets, support.ticket, support.userTickets, home.attention],
+  saved_reply: [support.savedReplies],
+  ticket: [support.tickets, support.ticket, support.userTickets, support.ownTickets, support.ownTicket, home.attention],
   upgrade: [fleet.upgrades, fleet.upgradeServers, home.attention],
   user: [
     accounts.users,

@@ -25,6 +25,8 @@ import referenceEn from './reference.en.json'
 import referenceZh from './reference.zh-CN.json'
 import statusEn from './status.en.json'
 import statusZh from './status.zh-CN.json'
+import supportEn from './support.en.json'
+import supportZh from './support.zh-CN.json'
 import zh from './zh-CN.json'
 
 const lists: [string, Words, Words][] = [
@@ -36,6 +38,7 @@ const lists: [string, Words, Words][] = [
   ['the second step of a log-in', loginEn, loginZh],
   ['orders and proxies', proxiesEn, proxiesZh],
   ['the status page', statusEn, statusZh],
+  ['own tickets', supportEn, supportZh],
   ['the receipts', receiptsEn, receiptsZh],
   ['the levels', levelsEn, levelsZh],
   ['the API reference', referenceEn, referenceZh]

@@ -55,6 +55,7 @@ export {
   ServerGroupForm,
   SignUpBody,
   SubscribeForm,
+  SavedReplyForm,
   TagForm,
   TicketForm,
   VariantForm,
@@ -62,5 +63,7 @@ export {
   WebhookForm,
   SECRET_KEPT,
   SettingsForm,
-  TicketAnswerForm
+  TicketAnswerForm,
+  TicketMessageForm,
+  TicketNoteForm
 } from '@netlet/contract'

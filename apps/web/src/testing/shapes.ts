@@ -16,7 +16,9 @@ import type {
   Server,
   ServerGroup,
   Tag,
+  OwnTicket,
   Ticket,
+  TicketMessage,
   Traffic,
   ListedUser,
   User,
@@ -344,7 +346,27 @@ export const ticket: Ticket = {
   answered_by: null,
   answered_at: null,
   mail: null,
-  user: null
+  user: null,
+  account: null,
+  assignee: null,
+  waiting_since: at
+}
+
+export const ticketMessage: TicketMessage = {
+  id: 0,
+  author: 'customer',
+  by: null,
+  text: 'Where is my proxy?',
+  created_at: at,
+  mail: null
+}
+
+export const ownTicket: OwnTicket = {
+  id: 4,
+  state: 'open',
+  created_at: at,
+  message: 'Where is my proxy?',
+  last: { id: 0, author: 'customer', text: 'Where is my proxy?', created_at: at }
 }
 
 export const bulkRun: BulkRun = {

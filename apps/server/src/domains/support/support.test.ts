@@ -6,7 +6,7 @@ import { captchas } from '../accounts/tables.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { supportRoutes } from './index.ts'
 import { faqs } from './tables.ts'
-import { TICKETS_AN_HOUR } from './tickets.ts'
+import { TICKETS_AN_HOUR } from './send-ticket.ts'
 import { addRow } from '../../testing/rows.ts'
 
 let shop: TestShop

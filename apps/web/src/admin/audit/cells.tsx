@@ -39,6 +39,7 @@ export const TARGETS: Record<Resource, ((id: string) => string) | null> = {
   server_group: edited('servergroup'),
   settings: () => pageAt('WebsiteSettings'),
   tag: edited('productTag'),
+  saved_reply: () => at('tickets', 'tab=')('replies'),
   ticket: opened('tickets'),
   upgrade: () => pageAt('servers'),
   user: id => pageAt('user', { id }),

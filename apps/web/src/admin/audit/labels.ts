@@ -206,11 +206,14 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
   },
   server_group: { servers: 'server-groups.servers' },
   tag: { tag_desc: 'product-tags.tag_desc', tag_name: 'product-tags.tag_name' },
+  saved_reply: { text: 'replies.text', title: 'replies.title' },
   ticket: {
     answer: 'tickets.answer',
+    assignee: 'tickets.assignee',
     language: 'tickets.language',
     message: 'tickets.message',
-    phone: 'tickets.phone'
+    phone: 'tickets.phone',
+    user_id: 'tickets.user'
   },
   upgrade: {
     agent_version: 'servers.version',

@@ -39,6 +39,8 @@ export type Filter<Name extends string = string> = {
   type?: 'date' | 'month'
   /** Rejects values in the address that the filter does not have. */
   accepts: (value: string) => boolean
+  /** Tabs above the list choose it, so the toolbar does not. */
+  byTabs?: true
   /** The query for a value; by default the value under the filter's key. */
   asks?: (value: string) => Record<string, string>
 }

@@ -23,7 +23,9 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
   const [typed, setTyped] = useState(list.search)
   // Back, Forward or a saved view may have changed the address.
   useEffect(() => setTyped(list.search), [list.search])
-  const active = Object.keys(list.filters).length
+  const filters = resource.filters.filter(({ byTabs }) => !byTabs)
+  const isOwn = (key: string) => filters.some(filter => filter.key === key)
+  const active = Object.keys(list.filters).filter(isOwn).length
   const [opened, setOpened] = useState(false)
   const shown = opened || active > 0
   const Own = resource.toolbar
@@ -60,14 +62,15 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
           </Button>
         </form>
         <div className={`row stretch push ${classes.tools}`} style={{ gap: '0.5rem' }}>
-          {(resource.filters.length > 0 || (narrow && resource.sort.length > 0)) && (
+          {(filters.length > 0 || (narrow && resource.sort.length > 0)) && (
             <Button
               variant="default"
               aria-expanded={shown}
               aria-controls={`${resource.key}-filters`}
               leftSection={<IconFilter size={16} aria-hidden />}
               onClick={() => {
-                if (active > 0) list.ask({ filters: {} })
+                const kept = Object.entries(list.filters).filter(([key]) => !isOwn(key))
+                if (active > 0) list.ask({ filters: Object.fromEntries(kept) })
                 setOpened(!shown)
               }}
             >
@@ -96,7 +99,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
       </div>
       <div id={`${resource.key}-filters`} className={classes.filters} hidden={!shown}>
         {/* Render filters on demand, because some load their values. */}
-        {(shown ? resource.filters : []).map(filter => (
+        {(shown ? filters : []).map(filter => (
           <FilterInput
             key={filter.key}
             filter={filter}

@@ -1,146 +1,33 @@
-import { Button, Skeleton } from '@mantine/core'
-import type { Ticket } from '@netlet/contract'
-import { pageAt } from '@netlet/contract/pages'
-import { TICKET_STATES } from '@netlet/contract/states'
+import { Tabs } from '@mantine/core'
+import type { SavedReply, Ticket } from '@netlet/contract'
+import { TICKET_QUEUES, TICKET_STATES } from '@netlet/contract/states'
 import { IconEye, IconLock, IconLockOpen, IconSend } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
+import { useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
-import { read } from '../../api/query.ts'
-import { mail, mail as mails, support } from '../../api/routes.ts'
+import { mail, support } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { TicketAnswerForm } from '../../kit/schemas.ts'
-import { ErrorState } from '../../kit/states.tsx'
-import { Moment } from '../../kit/time.tsx'
+import { mayLeave } from '../../kit/leaving.ts'
+import { none } from '../../kit/none.tsx'
+import { SavedReplyForm } from '../../kit/schemas.ts'
+import { Ago } from '../../kit/time.tsx'
 import {
-  AuditLink,
-  type Fact,
-  FactList,
-  May,
-  type Tools,
-  WorkButton,
+  TabBar,
   areaField,
-  choiceField,
   column,
   defineResource,
   integer,
   moment,
   oneOf,
   stateBack,
-  useCommand
+  textField
 } from '../kit/index.ts'
 import { MessageCell, StateCell } from './cells.tsx'
+import { TicketDrawer } from './thread.tsx'
 import classes from './tickets.module.css'
+import '../../kit/styles/forms.ts'
 
-type Props = { id: number; row: Ticket | undefined; tools: Tools }
-
-/** A ticket beside the list: the question, the answer and the state of its mail. */
-function TicketDrawer({ id, row, tools }: Props) {
-  const t = useT()
-  const { data, error, refetch } = useQuery({
-    ...read(support.ticket, { params: { id } }),
-    // The list already has it and keeps it current.
-    enabled: !row
-  })
-  const ticket = row ?? data
-  if (error && !ticket) return <ErrorState error={error} onRetry={() => void refetch()} />
-  if (!ticket) return <Skeleton height={320} />
-  return (
-    <div className="stack">
-      <Facts ticket={ticket} />
-      <section aria-label={t('tickets.message')}>
-        <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
-          {t('tickets.message')}
-        </h3>
-        <p className={`size-body lines ${classes.words}`}>{ticket.message}</p>
-      </section>
-      {ticket.answer === null ? (
-        <May make={support.answerTicket}>
-          <div>
-            <Button size="sm" onClick={() => tools.form('reply', id)}>
-              {t('tickets.reply')}
-            </Button>
-          </div>
-        </May>
-      ) : (
-        <section aria-label={t('tickets.answer')}>
-          <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
-            {t('tickets.answer')}
-          </h3>
-          <p className={`size-body lines ${classes.words}`}>{ticket.answer}</p>
-        </section>
-      )}
-      {ticket.mail?.state === 'failed' && ticket.mail.id !== null && (
-        <SendAgain mail={ticket.mail.id} to={ticket.email} />
-      )}
-      <AuditLink of="ticket" id={id} />
-    </div>
-  )
-}
-
-function Facts({ ticket }: { ticket: Ticket }) {
-  const t = useT()
-  const { username, email, phone, user, answered_at, answered_by, language, mail } = ticket
-  const facts: Fact[] = [
-    [t('tickets.username'), username],
-    [t('tickets.email'), email],
-    [t('tickets.phone'), phone],
-    [t('tickets.created_at'), <Moment at={ticket.created_at} />],
-    [t('tickets.state'), <StateCell ticket={ticket} />],
-    [
-      t('tickets.user'),
-      user && (
-        <Link to={pageAt('user', { id: user.id })} title={t('tickets.userHint')}>
-          {user.username}
-        </Link>
-      )
-    ],
-    [t('tickets.answeredAt'), answered_at && <Moment at={answered_at} />],
-    [
-      t('tickets.reply'),
-      answered_by && t('tickets.answeredBy', { by: answered_by, language: t(`tickets.in.${language}`) })
-    ],
-    [t('tickets.mailState'), mail && <MailState mail={mail} />]
-  ]
-  return <FactList label={t('tickets.one')} facts={facts} />
-}
-
-function MailState({ mail: { state, error, error_code: code } }: { mail: NonNullable<Ticket['mail']> }) {
-  const t = useT()
-  return (
-    <span className={state === 'failed' ? 'bad' : undefined}>
-      {t(`tickets.mail.${state}`)}
-      {code && <div>{t(`mails.why.${code}`)}</div>}
-      {error && <div className="dim">{error}</div>}
-    </span>
-  )
-}
-
-function SendAgain({ mail, to }: { mail: number; to: string }) {
-  const t = useT()
-  const again = useCommand(mails.sendAgain, {
-    confirm: { title: t('mails.sendAgain'), body: t('mails.sendAgainBody', { to }) },
-    success: t('mails.sentAgain'),
-    invalidate: [support.tickets, support.ticket, mails.mails]
-  })
-  return (
-    <May make={mails.sendAgain}>
-      <div>
-        <WorkButton
-          variant="default"
-          size="sm"
-          working={again.running}
-          onClick={() => void again.run({ params: { id: mail } })}
-        >
-          {t('mails.sendAgain')}
-        </WorkButton>
-      </div>
-    </May>
-  )
-}
-
-/** Visitors' questions to the operators: answer by mail, close, delete. */
-export default defineResource({
+/** Customers' and visitors' questions: a list by who waits longest, each with its messages. */
+const TicketList = defineResource({
   key: 'tickets',
   list: support.tickets,
   also: [support.ticket, mail.mails],
@@ -153,26 +40,18 @@ export default defineResource({
     column('phone', (row: Ticket) => <span className={classes.phone}>{row.phone}</span>),
     column('message', (row: Ticket) => <MessageCell ticket={row} />, { wide: true }),
     column('state', (row: Ticket) => <StateCell ticket={row} />),
-    moment('created_at')
+    column('waiting_since', (row: Ticket) => (row.waiting_since ? <Ago at={row.waiting_since} /> : none)),
+    column('assignee', (row: Ticket) => row.assignee?.username ?? none),
+    moment('created_at', { optional: true })
   ],
-  sort: ['id'],
-  filters: [oneOf('state', TICKET_STATES, 'tickets.is')],
+  sort: ['id', 'waiting_since'],
+  filters: [
+    { ...oneOf('queue', TICKET_QUEUES, 'tickets.queueIs'), byTabs: true },
+    oneOf('state', TICKET_STATES, 'tickets.is')
+  ],
   rowActions: [
     { name: 'view', icon: IconEye, run: (row, tools) => tools.show(row.id) },
-    {
-      name: 'reply',
-      icon: IconSend,
-      whyNot: row => (row.answer === null ? undefined : 'whyNot.answered'),
-      form: {
-        schema: TicketAnswerForm,
-        fields: [
-          { ...areaField('answer', { rows: 10 }), help: t => t('tickets.answerHelp') },
-          choiceField('language', ['en', 'zh-CN'], 'tickets.in')
-        ],
-        route: support.answerTicket
-      },
-      success: t => t('tickets.replied')
-    },
+    { name: 'reply', icon: IconSend, run: (row, tools) => tools.show(row.id), needs: support.answerTicket },
     {
       name: 'close',
       icon: IconLock,
@@ -186,8 +65,7 @@ export default defineResource({
       icon: IconLockOpen,
       whyNot: row => (row.state === 'closed' ? undefined : 'whyNot.notClosed'),
       route: support.reopenTicket,
-      undo: (row, reply) =>
-        stateBack(row, reply, { route: support.closeTicket, expected: row.answer === null ? 'open' : 'answered' }),
+      undo: (row, reply) => stateBack(row, reply, { route: support.closeTicket, expected: (reply as Ticket).state }),
       success: t => t('tickets.reopened')
     }
   ],
@@ -204,3 +82,60 @@ export default defineResource({
   drawer: TicketDrawer,
   csv: true
 })
+
+const SavedReplies = defineResource({
+  key: 'replies',
+  list: support.savedReplies,
+  address: ['tab'],
+  nameOf: row => row.title,
+  columns: [
+    column('title', (row: SavedReply) => <span className="breaks">{row.title}</span>, { lead: true }),
+    column('text', (row: SavedReply) => <span className="clamped lines">{row.text}</span>, { wide: true })
+  ],
+  sort: ['title', 'id'],
+  form: {
+    schema: SavedReplyForm,
+    fields: [textField('title'), areaField('text', { rows: 10 })],
+    create: support.createSavedReply,
+    update: support.updateSavedReply,
+    undo: true
+  },
+  remove: { route: support.deleteSavedReply }
+})
+
+const TABS = ['all', ...TICKET_QUEUES, 'replies'] as const
+type TabId = (typeof TABS)[number]
+
+/** The address of each tab. Those who wait longest come first. */
+const ADDRESS: Record<TabId, Record<string, string>> = {
+  all: {},
+  mine: { queue: 'mine' },
+  unassigned: { queue: 'unassigned' },
+  waiting: { queue: 'waiting', sort: 'waiting_since.asc' },
+  replies: { tab: 'replies' }
+}
+
+/** The tickets by queue, and the saved replies. */
+export default function TicketsPage() {
+  const t = useT()
+  const [params, setParams] = useSearchParams()
+  const asked = params.get('tab') === 'replies' ? 'replies' : params.get('queue')
+  const tab = TABS.find(id => id === asked) ?? 'all'
+  const choose = async (id: TabId) => {
+    if (await mayLeave()) setParams(ADDRESS[id])
+  }
+  return (
+    <Tabs value={tab} onChange={id => void choose(id as TabId)} keepMounted={false}>
+      <TabBar value={tab}>
+        {TABS.map(id => (
+          <Tabs.Tab key={id} value={id}>
+            {t(id === 'all' || id === 'replies' ? `tickets.tab.${id}` : `tickets.queueIs.${id}`)}
+          </Tabs.Tab>
+        ))}
+      </TabBar>
+      <Tabs.Panel value={tab} pt="md">
+        {tab === 'replies' ? <SavedReplies /> : <TicketList />}
+      </Tabs.Panel>
+    </Tabs>
+  )
+}

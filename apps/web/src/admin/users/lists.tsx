@@ -160,7 +160,7 @@ export function TicketsTab({ user }: Props) {
   const t = useT()
   return (
     <div className="stack">
-      <p className="dim">{t('users.ticketsHint', { email: user.email })}</p>
+      <p className="dim">{t('users.ticketsOf', { email: user.email })}</p>
       <PagedTable<Ticket>
         name="tickets"
         route={support.userTickets}

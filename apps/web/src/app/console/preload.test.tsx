@@ -124,6 +124,6 @@ describe('the lists that are read ahead', () => {
     const { resource } = Page as ComponentType & { resource?: { key: string; list: object } }
     if (resource) expect(lists[id]).toEqual([resource.key, resource.list])
     // These screens contain more than a list and read their own data.
-    else expect(['mails', 'notices', 'productManager', 'webhooks', undefined]).toContain(lists[id] && id)
+    else expect(['mails', 'notices', 'productManager', 'tickets', 'webhooks', undefined]).toContain(lists[id] && id)
   })
 })
