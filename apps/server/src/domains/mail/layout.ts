@@ -81,8 +81,8 @@ const styles = {
   heading: { margin: '0 0 16px', fontSize: '20px', lineHeight: '28px', color: '#101828' },
   paragraph: { margin: '0 0 16px', fontSize: '15px', lineHeight: '24px', color: '#344054' },
   facts: { margin: '0 0 24px', fontSize: '14px', lineHeight: '20px' },
-  label: { padding: '6px 16px 6px 0', color: '#475467' },
-  value: { padding: '6px 0', color: '#101828' },
+  label: { padding: '6px 16px 6px 0', color: '#475467', verticalAlign: 'top' },
+  value: { padding: '6px 0', color: '#101828', verticalAlign: 'top' },
   code: {
     margin: '8px 0 24px',
     padding: '16px',
@@ -161,14 +161,23 @@ const factTable = (facts: [string, string][]): ReactElement =>
       'tbody',
       null,
       ...facts.map(([label, value]) =>
-        h('tr', null, h('td', { style: styles.label }, label), h('td', { style: styles.value }, value))
+        h(
+          'tr',
+          null,
+          h('td', { style: styles.label }, label),
+          h('td', { style: styles.value }, ...withLineBreaks(value))
+        )
       )
     )
   )
 
 /** The plain text of an element, its parts joined by `between`. */
 const textOf = (node: DomNode, between = ''): string =>
-  node.type === 'text' ? (node.data ?? '') : (node.children ?? []).map(child => textOf(child)).join(between)
+  node.type === 'text'
+    ? (node.data ?? '')
+    : node.name === 'br'
+      ? '\n    '
+      : (node.children ?? []).map(child => textOf(child)).join(between)
 
 const block =
   (toLiteral: (element: DomNode) => string): FormatCallback =>

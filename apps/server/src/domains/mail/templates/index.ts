@@ -4,6 +4,7 @@ import { accessTemplates, codeTemplates } from './account.ts'
 import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderLifeTemplates, orderTemplates } from './orders.ts'
+import { changeTemplates } from './changes.ts'
 import { outageTemplates } from './outages.ts'
 import { paymentTemplates } from './payments.ts'
 import { secondFactorTemplates, securityTemplates } from './security.ts'
@@ -17,6 +18,7 @@ export const TEMPLATES = {
   ...codeTemplates,
   ...orderTemplates,
   ...orderLifeTemplates,
+  ...changeTemplates,
   ...outageTemplates,
   ...paymentTemplates,
   ...operatorTemplates,
@@ -30,6 +32,9 @@ export const TEMPLATES = {
 
 export type Template = keyof typeof TEMPLATES
 export type TemplateData<T extends Template> = (typeof TEMPLATES)[T]['sample']
+
+/** Templates that can name several orders: see `Gathered`. */
+export type GatheredTemplate = keyof typeof changeTemplates | 'addresses-changed' | 'outage-credited'
 
 /** Fills a template and renders the mail. @param unsubscribeUrl where the recipient can switch such mails off */
 export function renderTemplate<T extends Template>(
