@@ -178,7 +178,7 @@ const BY_NAME: Record<string, unknown> = {
   today: '2026-03-15',
   until: '2026-03-31T00:00:00Z',
   uri: '/api/view-all-users',
-  url: 'https://hooks.example.com/netlet',
+  url: 'https://hooks.example.com/orders',
   username: 'anna1',
   variant_price: '2.00'
 }

@@ -45,7 +45,7 @@ export function mailRoutes(mount: Mount, ctx: AppContext): void {
   mount(routes.mail.senderCheck, async () => ok(await checkSender(ctx)))
   mount(routes.mail.sendgridEvents, ({ request }) => receiveEvents(ctx, request, 'sendgrid'))
   mount(routes.mail.mailgunEvents, ({ request }) => receiveEvents(ctx, request, 'mailgun'))
-  mount(routes.mail.templates, () => Promise.resolve(ok(previewTemplates(ctx))))
+  mount(routes.mail.templates, async () => ok(await previewTemplates(ctx)))
 }
 
 /** The targets of links in mails. Mail programs post a form to them, so they need a form parser. */

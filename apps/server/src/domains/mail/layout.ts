@@ -11,6 +11,7 @@ import { Row } from '@react-email/row'
 import { Section } from '@react-email/section'
 import { Text } from '@react-email/text'
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
+import type { MailBrand } from '../settings/index.ts'
 import { createElement as h, Fragment, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 
@@ -55,10 +56,12 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice
 const DOCTYPE =
   '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">'
 
+type Look = { language: Language; shopUrl: string; brand: MailBrand }
+
 /** Renders a mail as HTML for old and new mail programs, and its text part from the same elements. */
-export function renderMail(content: Content, language: Language): RenderedMail {
+export function renderMail(content: Content, look: Look): RenderedMail {
   const subject = oneLine(content.subject)
-  const html = DOCTYPE + renderToStaticMarkup(mail(subject, content, language))
+  const html = DOCTYPE + renderToStaticMarkup(mail(subject, content, look))
   return { subject, html, text: `${toText(html)}\n` }
 }
 
@@ -75,6 +78,8 @@ const styles = {
     fontFamily: "-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
   },
   container: { maxWidth: '560px' },
+  brand: { margin: '0 0 12px', fontSize: '16px', lineHeight: '28px', fontWeight: 600, color: '#101828' },
+  logo: { display: 'inline-block', verticalAlign: 'middle', marginRight: '8px' },
   card: { background: '#ffffff', border: '1px solid #eaecf0', borderRadius: '12px' },
   // On the cell, because old mail programs ignore it on a table.
   cardCell: { padding: '32px' },
@@ -98,7 +103,7 @@ const styles = {
   button: {
     padding: '12px 20px',
     borderRadius: '8px',
-    background: '#175cd3',
+    background: '#0b6860',
     color: '#ffffff',
     fontSize: '15px',
     fontWeight: 600
@@ -110,7 +115,7 @@ const styles = {
 function mail(
   subject: string,
   { heading, paragraphs, code, button, facts, footer, unsubscribeUrl }: Content,
-  lang: Language
+  { language: lang, shopUrl, brand: { name, logo, accent } }: Look
 ): ReactElement {
   return h(
     Html,
@@ -122,6 +127,12 @@ function mail(
       h(
         Container,
         { style: styles.container },
+        h(
+          Text,
+          { className: 'brand', style: styles.brand },
+          logo && h('img', { src: shopUrl + logo, alt: '', height: 28, style: styles.logo }),
+          name
+        ),
         h(
           Section,
           { style: styles.card },
@@ -135,11 +146,20 @@ function mail(
               ...paragraphs.map(text => h(Text, { style: styles.paragraph }, ...withLineBreaks(text))),
               facts && factTable(facts),
               code && h(Text, { className: 'code', style: styles.code }, code),
-              button && h(Button, { className: 'button', href: button.url, style: styles.button }, button.label)
+              button &&
+                h(
+                  Button,
+                  {
+                    className: 'button',
+                    href: button.url,
+                    style: { ...styles.button, ...(accent && { background: accent }) }
+                  },
+                  button.label
+                )
             )
           )
         ),
-        h(Text, { className: 'footer', style: styles.footer }, footer),
+        h(Text, { className: 'footer', style: styles.footer }, ...withLineBreaks(footer)),
         unsubscribeUrl &&
           h(
             Text,
@@ -176,7 +196,7 @@ const textOf = (node: DomNode, between = ''): string =>
   node.type === 'text'
     ? (node.data ?? '')
     : node.name === 'br'
-      ? '\n    '
+      ? '\n'
       : (node.children ?? []).map(child => textOf(child)).join(between)
 
 const block =
@@ -193,6 +213,8 @@ const toText = compile({
   wordwrap: false,
   selectors: [
     { selector: 'title', format: 'skip' },
+    // The text ends with the name.
+    { selector: 'p.brand', format: 'skip' },
     { selector: 'table', format: 'block' },
     { selector: 'h1', options: { uppercase: false } },
     { selector: 'table.facts', format: 'facts' },
@@ -204,7 +226,7 @@ const toText = compile({
   formatters: {
     facts: block(table =>
       rowsOf(table)
-        .map(row => textOf(row, ': '))
+        .map(row => textOf(row, ': ').replaceAll('\n', '\n    '))
         .join('\n')
     ),
     code: block(element => `    ${textOf(element)}`),

@@ -13,6 +13,7 @@ import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
 import { useLatest } from '../../kit/use-latest.ts'
 import { AuditLink, FormAlert, May, type T, WorkButton, showDone, useCommand } from '../kit/index.ts'
+import { BrandTab, brandOf, showSaved } from './brand.tsx'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
 import { SenderDomain, SettingTests } from './tests.tsx'
@@ -189,6 +190,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     try {
       const saved = await call(settings.saveConfig, { body: { ...typed, version: base.version } })
       keep(saved)
+      showSaved(saved)
       setTyped(now => Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== typed[name])))
       setErrors({})
       const invalidate = [settings.config, settings.audit, settings.health, settings.webhookSecrets]
@@ -250,6 +252,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
             </div>
           </fieldset>
         ))}
+        {tab.id === 'brand' && <BrandTab {...brandOf({ ...base, ...typed })} />}
         {tab.id === 'discord' && <ChatBotState />}
         {tab.id === 'shopify' && <WebhookSecretsState />}
         <SettingTests key={tab.id} tests={tab.tests} />

@@ -1,7 +1,7 @@
 import type { Language } from '@netlet/contract'
 import { type RenderedMail, renderMail } from '../layout.ts'
 import { accessTemplates, codeTemplates } from './account.ts'
-import type { MailTemplate, TemplateContext } from './define.ts'
+import { inTimeZone, type MailTemplate, type TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderLifeTemplates, orderTemplates } from './orders.ts'
 import { changeTemplates } from './changes.ts'
@@ -44,5 +44,6 @@ export function renderTemplate<T extends Template>(
   unsubscribeUrl?: string
 ): RenderedMail {
   const { content } = TEMPLATES[name] as unknown as MailTemplate<TemplateData<T>>
-  return renderMail({ ...content[language](data, shop), unsubscribeUrl }, language)
+  const filled = inTimeZone(shop.brand.timeZone, () => content[language](data, shop))
+  return renderMail({ ...filled, unsubscribeUrl }, { language, ...shop })
 }
