@@ -164,6 +164,7 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     variant_price: 'products.price',
     variants: 'products.variants'
   },
+  settings: { logo: 'brand.logo' },
   server: {
     connection: 'live.count',
     kind: 'abuse.kind',

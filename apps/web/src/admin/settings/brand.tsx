@@ -2,13 +2,13 @@ import type { Brand, ShownSettings } from '@netlet/contract'
 import { accentColors, accentSheet } from '@netlet/contract/accent'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type CSSProperties, useRef } from 'react'
+import { type CSSProperties, type ReactNode, useRef } from 'react'
 import { call } from '../../api/client.ts'
 import { queryClient, keyOf, read, refresh } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { showBrand, useBrand } from '../../kit/brand.tsx'
+import { setBrand, useBrand } from '../../kit/brand.tsx'
 import { notify } from '../../kit/notify.ts'
 import { May } from '../kit/index.ts'
 import classes from './brand.module.css'
@@ -22,9 +22,18 @@ export function showSaved({ shop_name: name, shop_accent: accent }: ShownSetting
   if (known && (known.name !== name || known.accent !== accent)) keep({ ...known, name, accent })
 }
 
+/** Replaces the brand that the server wrote into this page. */
+export function showBrand(brand: Brand): void {
+  const style = document.getElementById('accent') ?? document.head.appendChild(document.createElement('style'))
+  style.id = 'accent'
+  style.textContent = sheetOf(brand.accent)
+  document.querySelector('link[rel=icon]')?.setAttribute('href', brand.logo ?? '/icon.svg')
+  setBrand(brand)
+}
+
 function keep(brand: Brand): void {
   queryClient.setQueryData(keyOf(settings.brand, {}), brand)
-  showBrand(brand, sheetOf(brand.accent))
+  showBrand(brand)
 }
 
 type Look = { name: string; accent: string; zone: string; footer: string }
@@ -38,61 +47,51 @@ export const brandOf = (values: Record<string, unknown>): Look => ({
 })
 
 /** The accent of tokens.css. */
-const DEFAULT_ACCENT = '#0b6860'
+const DEFAULT = { light: '#0b6860', dark: '#6dccc2', ink: '#0d1c1b', onInk: '#6dccc2' }
 
-/** The logo, which is saved by itself, and what customers will see. */
-export function BrandTab({ name, accent, zone, footer }: Look) {
+/** The form's fields and the logo, which is saved by itself; beside them, what customers will see. */
+export function BrandTab({ name, accent, zone, footer, children }: Look & { children: ReactNode }) {
   const t = useT()
   const { data } = useQuery(read(settings.brand))
   const shown = useBrand()
   const logo = (data ?? shown).logo
-  const colour = isColour(accent) ? accent.toLowerCase() : DEFAULT_ACCENT
-  const colors = accentColors(colour)
+  const chosen = isColour(accent) ? accent.toLowerCase() : null
+  const colors = chosen === null ? DEFAULT : accentColors(chosen)
   const notes = [
-    colors.light !== colour && t('brand.darkened', { colour: colors.light }),
-    colors.dark !== colour && t('brand.lightened', { colour: colors.dark })
+    colors.light !== chosen && t('brand.darkened', { colour: colors.light }),
+    colors.dark !== chosen && t('brand.lightened', { colour: colors.dark })
   ].filter(Boolean)
+  const { light: filled, ink, onInk } = colors
   return (
-    <>
-      <Logo logo={logo} />
-      <section
-        className="card stack"
-        aria-label={t('brand.preview')}
-        style={{ padding: '1rem 1.25rem', gap: '0.75rem' }}
-      >
+    <div className={classes.layout}>
+      <div className="stack">
+        {children}
+        <Logo logo={logo} />
+      </div>
+      <section className={`card stack ${classes.preview}`} aria-label={t('brand.preview')}>
         <h3 className="size-lead">{t('brand.preview')}</h3>
-        {isColour(accent) && notes.length > 0 && (
+        {chosen !== null && notes.length > 0 && (
           <p className="dim" role="status">
             {notes.join(' ')}
           </p>
         )}
-        <div className={classes.previews}>
-          <Scheme
-            name={name}
-            logo={logo}
-            title={t('brand.light')}
-            surface="#ffffff"
-            text="#171717"
-            accent={colors.light}
-            filled={colors.light}
-            ink={colors.ink}
-            onInk={colors.onInk}
-          />
-          <Scheme
-            name={name}
-            logo={logo}
-            title={t('brand.dark')}
-            surface="#161616"
-            text="#ededed"
-            accent={colors.dark}
-            filled={colors.light}
-            ink={colors.ink}
-            onInk={colors.onInk}
-          />
-          <MailSample name={name} logo={logo} zone={zone} footer={footer} accent={colors.light} />
-        </div>
+        <Scheme
+          title={t('brand.light')}
+          {...{ name, logo, filled, ink, onInk }}
+          surface="#ffffff"
+          text="#171717"
+          accent={colors.light}
+        />
+        <Scheme
+          title={t('brand.dark')}
+          {...{ name, logo, filled, ink, onInk }}
+          surface="#161616"
+          text="#ededed"
+          accent={colors.dark}
+        />
+        <MailSample name={name} logo={logo} zone={zone} footer={footer} accent={filled} />
       </section>
-    </>
+    </div>
   )
 }
 

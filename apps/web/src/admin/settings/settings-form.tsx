@@ -210,6 +210,26 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
       setSaving(false)
     }
   }
+  const groups = tab.groups.map(({ title, fields }) => (
+    <fieldset key={title} className={`card ${classes.group}`}>
+      <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
+        {t(`webSettings.group.${title}`)}
+      </legend>
+      <div className="start" style={gridStyle('20rem', '1rem 1.5rem')}>
+        {fields.map(field => (
+          <SettingInput
+            key={field.name}
+            field={field}
+            saved={base[field.name]}
+            typed={typed[field.name]}
+            error={errors[field.name]}
+            version={base.version}
+            onChange={value => change(field.name, value)}
+          />
+        ))}
+      </div>
+    </fieldset>
+  ))
   return (
     <>
       <form
@@ -232,27 +252,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
             setClashes(clashes.filter(one => one !== clash))
           }}
         />
-        {tab.groups.map(({ title, fields }) => (
-          <fieldset key={title} className={`card ${classes.group}`}>
-            <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
-              {t(`webSettings.group.${title}`)}
-            </legend>
-            <div className="start" style={gridStyle('20rem', '1rem 1.5rem')}>
-              {fields.map(field => (
-                <SettingInput
-                  key={field.name}
-                  field={field}
-                  saved={base[field.name]}
-                  typed={typed[field.name]}
-                  error={errors[field.name]}
-                  version={base.version}
-                  onChange={value => change(field.name, value)}
-                />
-              ))}
-            </div>
-          </fieldset>
-        ))}
-        {tab.id === 'brand' && <BrandTab {...brandOf({ ...base, ...typed })} />}
+        {tab.id === 'brand' ? <BrandTab {...brandOf({ ...base, ...typed })}>{groups}</BrandTab> : groups}
         {tab.id === 'discord' && <ChatBotState />}
         {tab.id === 'shopify' && <WebhookSecretsState />}
         <SettingTests key={tab.id} tests={tab.tests} />
