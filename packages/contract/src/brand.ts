@@ -14,7 +14,7 @@ export const Brand = z.object({
   name: z.string(),
   /** '#0b6860'; '': the default. */
   accent: z.string(),
-  /** The address of the logo; null: the default. */
+  /** The address of the logo, which ends with its kind: '.png'; null: the default. */
   logo: z.string().nullable()
 })
 export type Brand = z.infer<typeof Brand>

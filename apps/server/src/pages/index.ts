@@ -16,8 +16,9 @@ const PATIENCE = 1000
 
 const DEFAULT: Brand = { name: DEFAULT_SHOP_NAME, accent: '', logo: null }
 
-/** The picture of links: the default shop's own, else the logo, which other programs cannot show as SVG. */
-const pictureOf = ({ name, logo }: Brand): string | null => logo ?? (name === DEFAULT_SHOP_NAME ? '/share.png' : null)
+/** The picture of links, which other programs cannot show as SVG: the logo, else the default shop's own. */
+const pictureOf = ({ name, logo }: Brand): string | null =>
+  logo !== null && !logo.endsWith('.svg') ? logo : name === DEFAULT_SHOP_NAME ? '/share.png' : null
 
 /**
  * What each page is about: see {@link aboutPage}. Without the database a page says less, and opens all the same, under

@@ -25,7 +25,7 @@ export {
   wasDelivered,
   wasRenewalServed
 } from './expire.ts'
-export { announce, isAnnounced, noteDetail, type Note } from './announce.ts'
+export { announce, noteDetail, type Note } from './announce.ts'
 export {
   productNameColumn,
   orderMail,

@@ -24,7 +24,7 @@ const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a
 
 test('a logo is served as what it is, may be kept, and can do nothing when it is opened', async () => {
   const { data } = await save(base64(SVG))
-  expect(data.logo).toMatch(/^\/logo\?v=[\w-]{16}$/)
+  expect(data.logo).toMatch(/^\/logo\?v=[\w-]{16}\.svg$/)
   expect((await shop.visitor().get<Brand>('/api/settings/brand')).data).toEqual(data)
   const reply = await fetch(shop.url + data.logo)
   expect(await reply.text()).toBe(SVG)
@@ -94,7 +94,7 @@ test('mails have the name, colour, dates and footer of the shop', async () => {
     }
   } as const
   const { sent } = await renderRequest(shop.ctx, request, 'proxies')
-  expect(sent.text).toContain('Valid until: 2026-07-01 12:00 CEST')
+  expect(sent.text).toContain('New expiry: 2026-07-01 12:00 CEST')
   expect(sent.text).toContain('Our message to you:\nA gift.\nEnjoy!')
   expect(sent.text).toMatch(/--\nAda’s Proxies, http\S+\nAda Ltd\n1 Main Street\n/)
   expect(sent.html).toMatch(/<img src="http\S+\/logo\?v=/)

@@ -15,19 +15,22 @@ type LogoType = (typeof LOGO_TYPES)[number]
 /** The shop as its pages and mails name and colour it. */
 export async function readBrand(db: Executor): Promise<Brand> {
   const { shop_name: name, shop_accent: accent } = await readSome(db, ['shop_name', 'shop_accent'])
-  return { name, accent, logo: (await readLogo(db))?.path ?? null }
+  return { name, accent, logo: await readLogo(db) }
 }
 
-async function readLogo(db: Executor): Promise<{ path: string; type: LogoType } | undefined> {
+/** '/logo?v=….png': what it is, and its content, which a browser may keep. */
+async function readLogo(db: Executor): Promise<string | null> {
   const [logo] = await db.select({ hash: shopLogo.hash, type: shopLogo.type }).from(shopLogo)
-  return logo && { path: `/logo?v=${logo.hash}`, type: logo.type }
+  return logo ? `/logo?v=${logo.hash}.${EXTENSIONS[logo.type]}` : null
 }
+
+const EXTENSIONS: Record<LogoType, string> = { 'image/png': 'png', 'image/svg+xml': 'svg', 'image/webp': 'webp' }
 
 export type MailBrand = {
   name: string
   /** '#rrggbb', readable under white; null: the default. */
   accent: string | null
-  /** Mail programs show no SVG. */
+  /** A PNG: mail programs show no SVG, and some no WebP. */
   logo: string | null
   timeZone: string
   footer: string
@@ -39,7 +42,7 @@ export async function readMailBrand(db: Executor): Promise<MailBrand> {
   return {
     name: settings.shop_name,
     accent: settings.shop_accent === '' ? null : accentColors(settings.shop_accent).light,
-    logo: logo?.type === 'image/png' ? logo.path : null,
+    logo: logo?.endsWith('.png') ? logo : null,
     timeZone: settings.shop_time_zone,
     footer: settings.mail_footer
   }

@@ -149,9 +149,9 @@ async function pictureOf(file: File): Promise<string> {
 type Sample = { name: string; logo: string | null; accent: string }
 type SchemeProps = Sample & { title: string; surface: string; text: string; filled: string; ink: string; onInk: string }
 
-const Name = ({ name, logo }: Pick<Sample, 'name' | 'logo'>) => (
+const Name = ({ name, picture }: { name: string; picture: string | null }) => (
   <span className={classes.name}>
-    <img src={logo ?? '/icon.svg'} alt="" width={22} height={22} className={classes.logo} />
+    {picture && <img src={picture} alt="" width={22} height={22} className={classes.logo} />}
     {name}
   </span>
 )
@@ -170,7 +170,7 @@ function Scheme({ name, logo, title, surface, text, accent, filled, ink, onInk }
     <figure className={classes.sample} style={colors as CSSProperties}>
       <figcaption className="dim size-label">{title}</figcaption>
       <div className={classes.page}>
-        <Name name={name} logo={logo} />
+        <Name name={name} picture={logo ?? '/icon.svg'} />
         <div className={classes.band}>{t('brand.band')}</div>
         <span className="row" style={{ gap: '0.75rem' }}>
           <span className={classes.button}>{t('brand.button')}</span>
@@ -188,7 +188,7 @@ function MailSample({ name, logo, accent, zone, footer }: Sample & { zone: strin
     <figure className={classes.sample} style={colors as CSSProperties}>
       <figcaption className="dim size-label">{t('brand.mail')}</figcaption>
       <div className={classes.page}>
-        <Name name={name} logo={logo} />
+        <Name name={name} picture={logo?.endsWith('.png') ? logo : null} />
         <p>{t('brand.mailDate', { date: dateIn(zone) })}</p>
         <span className={classes.button}>{t('brand.button')}</span>
         <p className={`lines ${classes.foot}`}>

@@ -85,14 +85,14 @@ const CHANGED: Record<
       subject: 'New password for your proxies',
       heading: 'your proxies have a new password',
       paragraphs: [
-        'We set a new password. The old one no longer works.',
+        'Each order below has a new password. The old one no longer works.',
         'Download your proxy list again, and update your programs.'
       ]
     },
     zh: {
       subject: '您的代理密码已更新',
       heading: '您的代理有了新密码',
-      paragraphs: ['我们已设置新密码，旧密码不再有效。', '请重新获取您的代理列表，并更新您的程序。']
+      paragraphs: ['以下每个订单都已设置新密码，旧密码不再有效。', '请重新获取您的代理列表，并更新您的程序。']
     }
   },
   addresses: {
@@ -100,14 +100,17 @@ const CHANGED: Record<
       subject: 'New addresses for your proxies',
       heading: 'your proxies have new addresses',
       paragraphs: [
-        'We replaced the addresses. The old ones no longer work. The username and password stay the same.',
+        'Each order below has new addresses. The old ones no longer work. The username and password stay the same.',
         'Download your proxy list again, and update your programs.'
       ]
     },
     zh: {
       subject: '您的代理地址已更换',
       heading: '您的代理有了新地址',
-      paragraphs: ['我们已更换地址，旧地址不再有效。用户名和密码保持不变。', '请重新获取您的代理列表，并更新您的程序。']
+      paragraphs: [
+        '以下每个订单都已更换地址，旧地址不再有效。用户名和密码保持不变。',
+        '请重新获取您的代理列表，并更新您的程序。'
+      ]
     }
   },
   later: {
@@ -149,8 +152,8 @@ export const changeTemplates = {
           ...shared(EN, data, shop, {
             paragraphs,
             factsOf: ({ expired_at, expires_at }) => [
-              ...(expired_at ? ([['Valid until before', day(expired_at)]] satisfies Facts) : []),
-              ...(expires_at ? ([['Valid until', day(expires_at)]] satisfies Facts) : [])
+              ...(expired_at ? ([['Old expiry', day(expired_at)]] satisfies Facts) : []),
+              ...(expires_at ? ([['New expiry', day(expires_at)]] satisfies Facts) : [])
             ]
           })
         }
@@ -163,8 +166,8 @@ export const changeTemplates = {
           ...shared(ZH, data, shop, {
             paragraphs,
             factsOf: ({ expired_at, expires_at }) => [
-              ...(expired_at ? ([['原有效期至', day(expired_at)]] satisfies Facts) : []),
-              ...(expires_at ? ([['有效期至', day(expires_at)]] satisfies Facts) : [])
+              ...(expired_at ? ([['原到期时间', day(expired_at)]] satisfies Facts) : []),
+              ...(expires_at ? ([['新到期时间', day(expires_at)]] satisfies Facts) : [])
             ]
           })
         }
