@@ -71,8 +71,8 @@ export function BrandTab({ name, accent, zone, footer, children }: Look & { chil
       <section className={`card stack ${classes.preview}`} aria-label={t('brand.preview')}>
         <h3 className="size-lead">{t('brand.preview')}</h3>
         {chosen !== null && notes.length > 0 && (
-          <p className="dim" role="status">
-            {notes.join(' ')}
+          <p className="dim lines" role="status">
+            {notes.join('\n')}
           </p>
         )}
         <Scheme
