@@ -74,7 +74,7 @@ test('docs/CONFIGURATION.md names every variable that the programs read', () => 
     [...readFileSync(join(root, file), 'utf8').matchAll(/\benv(?:\.|\[')([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
   )
   // The supervisor sets these, and the dashboard of the job queue reads one that we set for it.
-  const given = ['NODE_ENV', 'NOTIFY_SOCKET', 'WATCHDOG_USEC', 'PGBOSS_DASHBOARD_READ_ONLY', 'NETLET_KEY']
+  const given = ['NODE_ENV', 'NOTIFY_SOCKET', 'WATCHDOG_USEC', 'PGBOSS_DASHBOARD_READ_ONLY', 'API_KEY']
   expect(read.length).toBeGreaterThan(50)
   expect([...new Set(read)].filter(name => !given.includes(name) && !text.includes(`\`${name}\``))).toEqual([])
 })

@@ -2,7 +2,7 @@ import { message, routes, type CodeAct, type CodeKind, type OrderTask } from '@n
 import { inArray } from './infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
-import { creditOrder, moveRunRow, planTask, requestTaskIn } from './domains/delivery/index.ts'
+import { creditOrder, moveRunRow, noteOfRun, planTask, requestTaskIn } from './domains/delivery/index.ts'
 import { guardAddressSearch, orderLabels, orderList, planRemoval, removeOrderIn } from './domains/orders/index.ts'
 import { hasOpenMoney } from './domains/inbox/index.ts'
 import { deliveryRefusalSql, deliveryRefusal, ordersPaidBy } from './domains/payments/index.ts'
@@ -100,7 +100,7 @@ const platformRows = (kind: CodeKind, act: CodeAct): BulkWork => ({
 const taskRows = (task: OrderTask): BulkWork => ({
   ...orderRows,
   plan: (db, ids, { by, now }) => planTask(db, ids, task, { now, held: deliveryRefusalSql(by, now) }),
-  run: (unit, id) => requestTaskIn(unit, id, task, asked)
+  run: (unit, id, run) => requestTaskIn(unit, id, task, { ...asked, note: noteOfRun(run) })
 })
 
 const asked = { userId: null, deliveryRefusal }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BULK_ACTIONS, RUN_ACTIONS } from './permissions.ts'
+import { customerNote } from './customer-note.ts'
 import { message } from './form-messages.ts'
 import { Paging, listQuery, page } from './list.ts'
 import { route } from './route.ts'
@@ -111,7 +112,7 @@ export const bulk = {
     summary: 'Start a bulk action on many rows',
     access: 'admin',
     permission: 'console.use',
-    body: BulkOrder,
+    body: BulkOrder.extend(customerNote),
     reply: BulkRun
   }),
   plan: route('POST', `${B}/plan/`, {

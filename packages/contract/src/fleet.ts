@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Traffic, TrafficQuery } from './traffic.ts'
 import { BulkRun } from './bulk.ts'
+import { CustomerNote } from './customer-note.ts'
 import { exitCheck } from './exit-check.ts'
 import { fleetLive } from './fleet-live.ts'
 import { geofeedRoutes } from './geofeed.ts'
@@ -30,7 +31,7 @@ import {
   ResetProxiesForm,
   AgentCallForm,
   SERVER_STATUSES,
-  MoveForm
+  MoveOrdersForm
 } from './servers.ts'
 import { CreditOutageForm, CreditPreview, Outage, OutageEntry, OutageForm, OutageOrder } from './outages.ts'
 import { proxyTlsRoutes } from './proxy-tls.ts'
@@ -232,7 +233,7 @@ export const fleet = {
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
-    body: nothing,
+    body: CustomerNote.optional(),
     reply: BulkRun.nullable()
   }),
   moveOrders: route('POST', `${one}/move/`, {
@@ -240,7 +241,7 @@ export const fleet = {
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
-    body: MoveForm,
+    body: MoveOrdersForm,
     reply: BulkRun.nullable()
   }),
   giveUp: route('POST', `${one}/give_up/`, {
@@ -249,7 +250,7 @@ export const fleet = {
     permission: 'servers.change',
     needsConfirmation: true,
     params: IdParams,
-    body: nothing,
+    body: CustomerNote.optional(),
     reply: BulkRun.nullable()
   }),
   takeBack: route('POST', `${one}/take_back/`, {

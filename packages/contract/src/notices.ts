@@ -16,7 +16,7 @@ import {
   type NoticeCause
 } from './notice-causes.ts'
 import { route } from './route.ts'
-import { Done, formVersion, Id, IdName, IdParams, storable, text, Time, isPostTarget } from './shapes.ts'
+import { Done, formVersion, Id, IdName, IdParams, storable, text, Time, isPostTarget, TimeZone } from './shapes.ts'
 import { MAIL_STATES } from './states.ts'
 
 const yesNo = z.boolean({ error: message('must_be_yes_or_no') })
@@ -53,11 +53,7 @@ export type StockLevel = z.infer<typeof StockLevel>
 /** When operators are notified of what. */
 export const NoticeRules = z.object({
   /** An IANA time zone for quiet hours and the digest. */
-  time_zone: z
-    .string({ error: message('must_be_time_zone') })
-    .max(64, message('must_be_time_zone'))
-    .refine(isTimeZone, message('must_be_time_zone'))
-    .default('UTC'),
+  time_zone: TimeZone().default('UTC'),
   /** In these hours only critical notices are sent; the others when they end. */
   quiet_hours: yesNo.default(false),
   quiet_from: clock().default('22:00'),
@@ -75,15 +71,6 @@ export const NoticeRules = z.object({
 export type NoticeRules = z.infer<typeof NoticeRules>
 
 /** Known to `Intl`: 'Europe/Berlin', 'UTC'. Not an offset such as '+02:00', which has no summer time. */
-function isTimeZone(value: string): boolean {
-  if (!/^[A-Za-z][\w+/-]*$/.test(value)) return false
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}
-
 export const ShownNoticeRules = NoticeRules.extend({
   stock: z.array(z.object({ group_id: z.number(), rule_id: z.number(), below: z.number() })),
   version: z.string()

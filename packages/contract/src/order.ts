@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { customerNote } from './customer-note.ts'
 import { message } from './form-messages.ts'
 import { ORDER_STATES } from './states.ts'
 import { LABEL_LENGTH, NOTE_LENGTH } from './limits.ts'
@@ -277,7 +278,7 @@ const Timestamp = z
   .refine(value => value < Date.UTC(2100), message('expiry_too_late'))
 
 /** `ends_at`: the order's end as shown; refused as stale if it has changed. Scripts may omit it. */
-export const ExtendForm = z.object({ expired_at: Timestamp, ends_at: Time.optional() })
+export const ExtendForm = z.object({ expired_at: Timestamp, ends_at: Time.optional(), ...customerNote })
 
 /** Time credited to an order for an outage. */
 export const OutageCredit = z.object({
@@ -307,7 +308,8 @@ export const CreditForm = z.object({
     .pipe(z.int(message('enter_days')).min(1, message('enter_days')).max(366, message('enter_days'))),
   note: text(message('enter_reason'), 500),
   /** The order's end as shown. */
-  ends_at: Instant(message('needs_end'))
+  ends_at: Instant(message('needs_end')),
+  ...customerNote
 })
 
 /** Without an amount, everything left of the payment is refunded. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { clientAccess } from './client-access.ts'
+import { CustomerNote, customerNote } from './customer-note.ts'
 import { message } from './form-messages.ts'
 import { DELIVERED_IN, ORDER_STATES } from './states.ts'
 import { CHECK_SITES, MOST_RENEWALS, PROXY_STATUSES } from './limits.ts'
@@ -259,7 +260,7 @@ export const orders = {
     access: 'user',
     permission: 'orders.change',
     params: IdParams,
-    body: noBody,
+    body: CustomerNote.optional(),
     reply: Task
   }),
   check: route('GET', `${O}/:id/check_proxy/`, {
@@ -275,7 +276,7 @@ export const orders = {
     access: 'user',
     permission: 'orders.change',
     params: IdParams,
-    body: noBody,
+    body: CustomerNote.optional(),
     reply: Task
   }),
   deliver: route('POST', `${O}/:id/devery_order/`, {
@@ -342,7 +343,7 @@ export const orders = {
     summary: 'Change the addresses of several orders',
     access: 'admin',
     permission: 'orders.change',
-    body: z.object({ order_ids: IdList }),
+    body: z.object({ order_ids: IdList, ...customerNote }),
     reply: z.array(
       Task.extend({ id: z.number() }).or(
         z.object({

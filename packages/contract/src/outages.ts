@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { customerNote } from './customer-note.ts'
 import { Id, IdName, Instant, Time } from './shapes.ts'
 import { OUTAGE_STATES } from './states.ts'
 
@@ -67,7 +68,7 @@ export const CreditPreview = z.object({
   ),
   /** The least, the most and the total credit, in seconds. */
   lost: z.object({ least: z.number(), most: z.number(), total: z.number() }),
-  /** Mails that would be sent: one per order that is served again. */
+  /** Mails that would be sent: one to each customer whose orders are served again. */
   mails: z.number(),
   /** Orders already credited for this outage. */
   credited: z.number(),
@@ -77,7 +78,7 @@ export const CreditPreview = z.object({
 export type CreditPreview = z.infer<typeof CreditPreview>
 
 /** The incident that the mail to credited customers names; by default the outage's. */
-export const CreditOutageForm = z.object({ incident_id: Id.optional() }).optional()
+export const CreditOutageForm = z.object({ incident_id: Id.optional(), ...customerNote }).optional()
 
 export const OutageForm = z.object({ started_at: Instant(), ended_at: Instant() })
 export type OutageForm = z.output<typeof OutageForm>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ADDRESS_FAMILIES } from './address-family.ts'
+import { customerNote } from './customer-note.ts'
 import { message } from './form-messages.ts'
 import { serverTroubles, type ServerTrouble } from './server-troubles.ts'
 import { PROVISIONING_STEPS, provisioningMessages, type ProvisioningCode } from './provisioning.ts'
@@ -356,5 +357,8 @@ export type GroupPlan = z.infer<typeof GroupPlan>
 export const MoveForm = z.object({ server_id: Id.optional(), group_id: Id.optional() })
 export type MoveForm = z.output<typeof MoveForm>
 
+/** The same for all orders of a server. */
+export const MoveOrdersForm = MoveForm.extend(customerNote)
+
 /** Without `from_server_id` the order leaves all its servers. */
-export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
+export const MoveOrderForm = MoveOrdersForm.extend({ from_server_id: Id.optional() })

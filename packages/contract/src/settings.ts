@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { AuditEntry, auditQuery } from './audit.ts'
+import { brandRoutes, DEFAULT_SHOP_NAME } from './brand.ts'
 import { message } from './form-messages.ts'
 import { healthRoutes } from './health.ts'
 import { page } from './list.ts'
 import { RetentionFigures } from './retention.ts'
 import { route } from './route.ts'
-import { Done, IdParams, ReasonParams, Time, formVersion, queryInt, storable } from './shapes.ts'
+import { Done, IdParams, ReasonParams, Time, formVersion, queryInt, storable, TimeZone } from './shapes.ts'
 import { taskRoutes } from './tasks.ts'
 
 /** Tests of the saved Web Settings. */
@@ -207,6 +208,30 @@ export const Settings = z.object({
   mailgun_webhook_key: line,
   /** The sender's key is at `<selector>._domainkey.<domain>`; empty: the mail service's default names. */
   email_dkim_selector: selector,
+  shop_name: z
+    .string({ error: message('enter_shop_name') })
+    .trim()
+    .min(1, message('enter_shop_name'))
+    .max(40, message('at_most_characters', { max: 40 }))
+    // It stands in mail headers and on the second factor's app.
+    .refine(value => storable(value) && !/[\p{Cc}<>"\\:]/u.test(value), message('forbidden_character'))
+    .default(DEFAULT_SHOP_NAME),
+  /** '#0b6860'; '': the default. */
+  shop_accent: z
+    .string({ error: message('must_be_colour') })
+    .trim()
+    .toLowerCase()
+    .regex(/^(#[\da-f]{6})?$/, message('must_be_colour'))
+    .default(''),
+  /** Of the dates in mails. */
+  shop_time_zone: TimeZone().default('UTC'),
+  /** Lines below each mail, such as the address of the company. */
+  mail_footer: z
+    .string()
+    .trim()
+    .max(500, message('at_most_characters', { max: 500 }))
+    .refine(storable, message('forbidden_character'))
+    .default(''),
   support_twitter: link,
   support_discord: link,
   invite_level_points_per_user: whole(0, 1_000_000).default(10),
@@ -373,6 +398,7 @@ export const settings = {
     params: IdParams,
     reply: AuditEntry
   }),
+  ...brandRoutes,
   ...healthRoutes,
   ...taskRoutes,
   ...chatBotRoutes,

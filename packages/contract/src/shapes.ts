@@ -51,6 +51,23 @@ export function storableJson(value: unknown): boolean {
   return Object.entries(value).every(([key, inner]) => storable(key) && storableJson(inner))
 }
 
+function isTimeZone(value: string): boolean {
+  if (!/^[A-Za-z][\w+/-]*$/.test(value)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+/** An IANA time zone, such as 'Europe/Berlin'. */
+export const TimeZone = () =>
+  z
+    .string({ error: message('must_be_time_zone') })
+    .trim()
+    .max(64, message('must_be_time_zone'))
+    .refine(isTimeZone, message('must_be_time_zone'))
+
 /** A form's text: trimmed; empty is `missing`. */
 export const text = (missing: string, max = 255) =>
   z

@@ -86,6 +86,7 @@ test('the list of what asks is complete', () => {
       'secondFactor.resetSecondFactor',
       'settings.endFormerSecrets',
       'settings.saveConfig',
+      'settings.saveLogo',
       'webhooks.createOperatorEndpoint',
       'webhooks.rotateOperatorSecret'
     ].toSorted()

@@ -78,13 +78,13 @@ describe('the reference', () => {
 
   test('shows each call in three languages', () => {
     const { curl, python } = call('webhooks_createEndpoint').samples
-    expect(curl).toMatch(/^curl \\\n {2}-X POST \\\n {2}-H "Authorization: Bearer \$NETLET_KEY" \\\n/)
+    expect(curl).toMatch(/^curl \\\n {2}-X POST \\\n {2}-H "Authorization: Bearer \$API_KEY" \\\n/)
     expect(curl).toContain(`-d '{"`)
     expect(curl).toContain(`"${SHOP_URL}/api/webhooks/endpoints/"`)
     expect(python).toContain('method="POST"')
     expect(python).not.toMatch(/\b(true|false|null)\b/)
     expect(call('orders_list').samples.curl).toBe(
-      `curl \\\n  -H "Authorization: Bearer $NETLET_KEY" \\\n  "${SHOP_URL}/api/orders/order_list/?limit=10"`
+      `curl \\\n  -H "Authorization: Bearer $API_KEY" \\\n  "${SHOP_URL}/api/orders/order_list/?limit=10"`
     )
   })
 })
@@ -114,7 +114,7 @@ describe('on the server', () => {
     const { samples } = customerReference(shop.url).calls.find(({ id }) => id === 'accounts_currentUser') ?? call('')
     const run = (secret: string) =>
       promisify(execFile)(process.execPath, ['--input-type=module', '-e', samples.node], {
-        env: { ...process.env, NETLET_KEY: secret }
+        env: { ...process.env, API_KEY: secret }
       })
     expect((await run(key.data.key)).stdout).toContain(customer.user.email)
     await expect(run('nlk_wrong')).rejects.toThrow(/Please log in|API key/)

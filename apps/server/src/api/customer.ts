@@ -172,7 +172,7 @@ export function customerDocument(serverUrl: string): Json {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Netlet for customers',
+      title: 'API for customers',
       version: '1',
       description: `The calls that a customer's API key can make, ${API_KEY_CALLS_A_MINUTE} per minute. Every JSON response is { code, data, msg }: code 2000 is a success, any other code equals the HTTP status. Paths work with and without a trailing slash.`
     },
@@ -213,7 +213,7 @@ const REFUSED: Record<string, [status: number, description: string]> = {
 type Request = { method: Method; url: string; body: unknown }
 type Samples = { curl: string; python: string; node: string }
 
-/** How to make a call with a key, which is in the variable NETLET_KEY. Nothing but what each of them comes with is needed. */
+/** How to make a call with a key, which is in the variable API_KEY. Nothing but what each of them comes with is needed. */
 const samplesOf = (request: Request): Samples => ({
   curl: curl(request),
   python: python(request),
@@ -223,7 +223,7 @@ const samplesOf = (request: Request): Samples => ({
 function curl({ method, url, body }: Request): string {
   const lines = [
     ...(method === 'GET' ? [] : [`-X ${method}`]),
-    '-H "Authorization: Bearer $NETLET_KEY"',
+    '-H "Authorization: Bearer $API_KEY"',
     ...(body === undefined
       ? []
       : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`])
@@ -241,7 +241,7 @@ function python({ method, url, body }: Request): string {
     `    ${JSON.stringify(url)},`,
     `    method="${method}",`,
     '    headers={',
-    '        "Authorization": "Bearer " + os.environ["NETLET_KEY"],',
+    '        "Authorization": "Bearer " + os.environ["API_KEY"],',
     ...json.map(line => line.slice(4)),
     '    },',
     ...(body === undefined ? [] : [`    data=json.dumps(${pythonText(body)}).encode(),`]),
@@ -253,7 +253,7 @@ function python({ method, url, body }: Request): string {
 
 function node({ method, url, body }: Request): string {
   const json = body === undefined ? [] : [`    'Content-Type': 'application/json'`]
-  const headers = ['    Authorization: `Bearer ${process.env.NETLET_KEY}`', ...json].join(',\n')
+  const headers = ['    Authorization: `Bearer ${process.env.API_KEY}`', ...json].join(',\n')
   return [
     `const reply = await fetch(${quoted(url)}, {`,
     `  method: '${method}',`,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { products } from '../domains/catalog/tables.ts'
+import { DEFAULT_BRAND } from '../domains/mail/mail.fixture.ts'
 import { renderTemplate, TEMPLATES, type Template } from '../domains/mail/templates/index.ts'
 import { orders } from '../domains/orders/tables.ts'
 import { faqs, tickets } from '../domains/support/tables.ts'
@@ -40,6 +41,7 @@ describe('texts of one person that another one sees', () => {
   test.each(Object.keys(TEMPLATES) as Template[])('are text in the mail %s, and add no header to it', name => {
     const context = {
       shopUrl: 'https://shop.example.com',
+      brand: DEFAULT_BRAND,
       now: new Date(0),
       open: () => '123456',
       language: 'en'

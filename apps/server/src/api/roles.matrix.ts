@@ -323,6 +323,9 @@ GET /api/settings/log_lines                                   401  403  403  401
 POST /api/settings/test                                       401  403  403  401  in   403  403  403  403  403  403  403
 GET /api/settings/logs                                        401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/settings/retention                                   401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/settings/brand                                       in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/settings/logo                                       401  403  403  401  in   403  403  403  403  403  403  403
+GET /logo                                                     in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/settings/social                                      in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/settings/audit_log/                                  401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/settings/audit_log/:id/                              401  403  403  401  in   in   403  403  403  403  403  403

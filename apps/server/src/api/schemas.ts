@@ -164,7 +164,11 @@ const BY_NAME: Record<string, unknown> = {
   search: 'anna',
   sendgrid_webhook_key: '',
   security_contact: 'security@example.com',
+  picture: '',
+  shop_accent: '#0b6860',
   shop_currency: 'USD',
+  shop_name: 'My shop',
+  shop_time_zone: 'Europe/Berlin',
   shopify_product_id: '720000000001',
   shopify_shop_url: 'https://shop.example.com',
   shopify_variant_id: '72000000000101',
@@ -178,7 +182,7 @@ const BY_NAME: Record<string, unknown> = {
   today: '2026-03-15',
   until: '2026-03-31T00:00:00Z',
   uri: '/api/view-all-users',
-  url: 'https://hooks.example.com/netlet',
+  url: 'https://hooks.example.com/orders',
   username: 'anna1',
   variant_price: '2.00'
 }

@@ -21,9 +21,11 @@ export type Facts = {
   /** ISO 4217 */
   currency: () => Promise<string>
   product: (id: number) => Promise<Advertised | undefined>
+  /** The shop's name, and the picture of links to its pages. */
+  name: string
+  picture: string | null
 }
 
-const NAME = 'Netlet'
 const LEAD = 'HTTP and SOCKS5 proxies on fixed IPs, leased by the month with the access rules you need.'
 /** Characters: search engines show no more. */
 const LONGEST = 160
@@ -87,35 +89,36 @@ export const LISTED = [
  * @param url path and query as they were asked for
  */
 export async function aboutPage(url: string, facts: Facts): Promise<PageHead> {
+  const { name } = facts
   const [pathname = '/', query] = url.split('?', 2)
   const searchParams = new URLSearchParams(query)
   const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname
   const at = (canonical: string) => facts.publicUrl + canonical
-  const image = at('/share.png')
+  const image = facts.picture === null ? {} : { image: at(facts.picture) }
   const found = Object.entries(pagePaths).find(([, pattern]) => matchesPath(pattern, path))
   if (!found) {
-    if (ENTRANCES.includes(path)) return { status: 200, title: NAME, description: LEAD, indexed: false }
-    return { status: 404, title: `Page not found · ${NAME}`, description: LEAD, indexed: false }
+    if (ENTRANCES.includes(path)) return { status: 200, title: name, description: LEAD, indexed: false }
+    return { status: 404, title: `Page not found · ${name}`, description: LEAD, indexed: false }
   }
   const [id, pattern] = found as [PageId, string]
   if (id === 'policy') {
     const policy = POLICIES.find(one => one.id === searchParams.get('id')) ?? TERMS
     const { title, description } = policy
-    return { status: 200, title: `${title} · ${NAME}`, description, canonical: at(`/policy?id=${policy.id}`), image }
+    return { status: 200, title: `${title} · ${name}`, description, canonical: at(`/policy?id=${policy.id}`), ...image }
   }
   const asked = searchParams.get('id')
   if (id === 'product' && asked !== null) return aboutProduct(asked, facts, image)
   const words = WORDS[id]
-  if (!words || UNLISTED.includes(id)) return { status: 200, title: NAME, description: LEAD, indexed: false }
+  if (!words || UNLISTED.includes(id)) return { status: 200, title: name, description: LEAD, indexed: false }
   // As the router has it: letters count alike, and this is its one address.
-  return { status: 200, ...words, title: `${words.title} · ${NAME}`, canonical: at(pattern), image }
+  return { status: 200, ...words, title: `${words.title} · ${name}`, canonical: at(pattern), ...image }
 }
 
-async function aboutProduct(asked: string, facts: Facts, image: string): Promise<PageHead> {
+async function aboutProduct(asked: string, facts: Facts, image: { image?: string }): Promise<PageHead> {
   const id = /^[1-9]\d{0,14}$/.test(asked) ? Number(asked) : undefined
   const product = id === undefined ? undefined : await facts.product(id)
   if (!product)
-    return { status: 404, title: `This product is not on sale · ${NAME}`, description: LEAD, indexed: false }
+    return { status: 404, title: `This product is not on sale · ${facts.name}`, description: LEAD, indexed: false }
   const canonical = `${facts.publicUrl}/product?id=${product.id}`
   const description = shortened(product.description || LEAD)
   const data = {
@@ -136,10 +139,10 @@ async function aboutProduct(asked: string, facts: Facts, image: string): Promise
   }
   return {
     status: 200,
-    title: `${product.name} · ${NAME}`,
+    title: `${product.name} · ${facts.name}`,
     description,
     canonical,
-    image: product.imageUrl ?? image,
+    ...(product.imageUrl ? { image: product.imageUrl } : image),
     type: 'product',
     data,
     ...(product.unlisted ? { indexed: false } : {})

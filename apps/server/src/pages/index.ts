@@ -1,7 +1,8 @@
+import { type Brand, DEFAULT_SHOP_NAME } from '@netlet/contract'
 import { pagePaths } from '@netlet/contract/pages'
 import type { FastifyInstance } from 'fastify'
 import { advertisedProduct, productsOnSale } from '../domains/catalog/index.ts'
-import { readSettings, readSome } from '../domains/settings/index.ts'
+import { readBrand, readSettings, readSome } from '../domains/settings/index.ts'
 import { DAY } from '../infra/clock.ts'
 import type { AppContext } from '../infra/context.ts'
 import type { PageHead } from '../infra/http/web.ts'
@@ -13,8 +14,18 @@ const MOST = 49_000
 /** Milliseconds. A visitor does not wait longer for what only programs read. */
 const PATIENCE = 1000
 
-/** What each page is about: see {@link aboutPage}. Without the database a page says less, and opens all the same. */
+const DEFAULT: Brand = { name: DEFAULT_SHOP_NAME, accent: '', logo: null }
+
+/** The picture of links, which other programs cannot show as SVG: the logo, else the default shop's own. */
+const pictureOf = ({ name, logo }: Brand): string | null =>
+  logo !== null && !logo.endsWith('.svg') ? logo : name === DEFAULT_SHOP_NAME ? '/share.png' : null
+
+/**
+ * What each page is about: see {@link aboutPage}. Without the database a page says less, and opens all the same, under
+ * the name that it last had.
+ */
 export function pageAbout(ctx: AppContext): (url: string) => Promise<PageHead> {
+  let brand = DEFAULT
   const facts = {
     publicUrl: baseOf(ctx),
     currency: async () => (await readSettings(ctx.db, ctx.secrets)).shop_currency,
@@ -25,11 +36,16 @@ export function pageAbout(ctx: AppContext): (url: string) => Promise<PageHead> {
     const late = new Promise<never>((_, fail) => {
       timer = setTimeout(() => fail(new Error('the database did not say in time what the page is about')), PATIENCE)
     })
+    const about = async () => {
+      brand = await readBrand(ctx.db)
+      const { name } = brand
+      return { ...(await aboutPage(url, { ...facts, name, picture: pictureOf(brand) })), brand }
+    }
     try {
-      return await Promise.race([aboutPage(url, facts), late])
+      return await Promise.race([about(), late])
     } catch (error) {
       ctx.log.warn({ err: error }, 'a page was sent without what it is about')
-      return { status: 200, title: 'Netlet', description: '' }
+      return { status: 200, title: brand.name, description: '', brand }
     } finally {
       clearTimeout(timer)
     }

@@ -18,7 +18,8 @@ import { pageAbout, searchEngineRoutes, wellKnownRoutes } from './index.ts'
 
 const BUILT = `<!doctype html><html><head><meta charset="utf-8" />
     <meta name="description" content="built" />
-    <title>Built</title></head><body></body></html>`
+    <title>Built</title><link rel="icon" href="/icon.svg" type="image/svg+xml"></head><body>
+    <span class="brand"><img src="/icon.svg" alt="" />Netlet</span><noscript>Netlet needs JavaScript.</noscript></body></html>`
 let shop: StockedShop
 let app: FastifyInstance
 let folder: string
@@ -195,6 +196,26 @@ test('the picture that a page names for its links is there, as a picture', async
   const { statusCode, headers, rawPayload } = await app.inject({ url: picture.slice(base.length) })
   expect([statusCode, headers['content-type']]).toEqual([200, 'image/png'])
   expect(rawPayload.subarray(1, 4).toString()).toBe('PNG')
+})
+
+test('a page has the name, icon and accent of the shop from the first paint on', async () => {
+  expect((await open('/')).body).toContain('alt="" />Netlet</span>')
+  await writeSettings(shop.ctx, { shop_name: 'Ada & Co', shop_accent: '#7c3aed' })
+  const { body } = await open('/status')
+  expect(body).not.toContain('Netlet')
+  expect(body).toContain('<title>Status · Ada &amp; Co</title>')
+  expect(body).toContain('property="og:site_name" content="Ada &amp; Co"')
+  expect(body).toContain('alt="" />Ada &amp; Co</span><noscript>Ada &amp; Co needs')
+  expect(body).toMatch(/<style id="accent">html:root\{--nl-ink:#[\da-f]{6}/)
+  const [, meta = ''] = /<meta name="shop" content="([^"]*)">/.exec(body) ?? []
+  expect(JSON.parse(meta.replaceAll('&quot;', '"').replaceAll('&amp;', '&'))).toEqual({
+    name: 'Ada & Co',
+    accent: '#7c3aed',
+    logo: null
+  })
+  // The picture of links shows the default name.
+  expect(body).not.toContain('og:image')
+  await writeSettings(shop.ctx, { shop_name: 'Netlet', shop_accent: '' })
 })
 
 test('a page opens without the database, too', async () => {

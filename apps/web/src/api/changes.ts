@@ -115,6 +115,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   ],
   server_group: [fleet.groups, fleet.servers, fleet.server, catalog.groupStock, home.stock, home.attention],
   settings: [
+    settings.brand,
     settings.config,
     settings.retention,
     settings.social,

@@ -9,6 +9,7 @@ import { useSession } from '../api/session.ts'
 import { useT, type Key } from '../i18n/index.ts'
 import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
 import { BlockArt } from '../kit/block-art.tsx'
+import { BrandName } from '../kit/brand.tsx'
 import { webAddress } from '../kit/web-address.ts'
 import { nextPaint } from '../kit/next-paint.ts'
 import { chooseLanguage } from './header.tsx'
@@ -71,8 +72,7 @@ function Columns() {
       <div className={classes.columns}>
         <div className={`stack start dim ${classes.about}`} style={{ gap: '0.75rem', maxWidth: '20rem' }}>
           <Link to={pageAt('home')} className="brand">
-            <img src="/icon.svg" alt="" width={26} height={26} />
-            Netlet
+            <BrandName />
           </Link>
           <p>{t('footer.about')}</p>
           <BlockArt seed="Netlet" cols={22} rows={3} className={classes.art} />

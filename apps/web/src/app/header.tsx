@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { Link, NavLink, useLocation, useNavigate } from 'react-router'
 import { useT } from '../i18n/index.ts'
 import { type Language, LANGUAGES, setLanguage, useLanguage } from '../i18n/language.ts'
+import { BrandName } from '../kit/brand.tsx'
 import { Menu } from '../kit/menu.tsx'
 import classes from './header.module.css'
 import { endSession, useSession } from '../api/session.ts'
@@ -38,8 +39,7 @@ export function Header({ isConsole }: { /** As wide as the dashboard. */ isConso
     <header className={classes.header}>
       <div className="wide bar" data-console={isConsole || undefined}>
         <Link to={pageAt('home')} className="brand">
-          <img src="/icon.svg" alt="" width={26} height={26} />
-          Netlet
+          <BrandName />
         </Link>
         <nav aria-label={t('nav.main')} className={classes.nav}>
           <Pages />

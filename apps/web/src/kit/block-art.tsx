@@ -1,11 +1,12 @@
 import { memo } from 'react'
+import { useBrand } from './brand.tsx'
 
 type Motif = {
   seed: string
   cols?: number
   rows?: number
   density?: number
-  /** The upper left cell of the logo's letter. Other cells are drawn fainter. */
+  /** The upper left cell of the default logo's letter. Other cells are drawn fainter. A shop of another name has none. */
   letter?: { x: number; y: number }
   className?: string | undefined
 }
@@ -29,9 +30,11 @@ export const BlockArt = memo(function BlockArt({
   cols = 24,
   rows = 9,
   density = 0.34,
-  letter,
+  letter: place,
   className
 }: Motif) {
+  const { name, logo } = useBrand()
+  const letter = name === 'Netlet' && logo === null ? place : undefined
   const random = numbers(seed)
   const next = () => random.next().value ?? 0
   const [least, most] = letter ? [0.16, 0.46] : [0.35, 1]

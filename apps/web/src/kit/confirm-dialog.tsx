@@ -1,5 +1,5 @@
 import './styles/overlays.ts'
-import { Button, Group, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Textarea, TextInput } from '@mantine/core'
 import { ModalsProvider, useModals } from '@mantine/modals'
 import { useEffect, useState } from 'react'
 import { QUESTION } from '../api/use-mutation.ts'
@@ -8,6 +8,9 @@ import classes from './confirm-dialog.module.css'
 import type { questions } from './confirm.ts'
 import { useFocusReturn } from './focus-return.ts'
 import { numberText } from './money.ts'
+
+/** The server's limit, in characters. */
+const MOST_MESSAGE = 500
 
 type Props = { asked: ReturnType<typeof questions.current> }
 
@@ -52,7 +55,7 @@ function Opener({ asked }: Props) {
             </>
           )
         })
-      : asked.typed === undefined
+      : asked.typed === undefined && !asked.note
         ? modals.openConfirmModal({
             ...shared,
             children: body,
@@ -67,7 +70,7 @@ function Opener({ asked }: Props) {
             children: (
               <>
                 {body}
-                <TypedAnswer asked={asked} number={asked.typed} onAnswer={asked.answer} />
+                <AnswerForm asked={asked} />
               </>
             )
           })
@@ -77,32 +80,55 @@ function Opener({ asked }: Props) {
   return null
 }
 
-type TypedProps = { asked: NonNullable<Props['asked']>; number: number; onAnswer: (yes: boolean) => void }
-
-/** Enables YES when the number has been typed, with or without its commas. */
-function TypedAnswer({ asked, number, onAnswer }: TypedProps) {
+/** Enables YES when the number has been typed, with or without its commas. Also asks what to tell the customer. */
+function AnswerForm({ asked }: { asked: NonNullable<Props['asked']> }) {
   const t = useT()
+  const { typed: number, note, answer } = asked
   const [typed, setTyped] = useState('')
-  const right = typed.replaceAll(/[\s,]/g, '') === String(number)
+  const [message, setMessage] = useState('')
+  const [isEmailed, setEmailed] = useState(true)
+  const right = number === undefined || typed.replaceAll(/[\s,]/g, '') === String(number)
   return (
     <form
       className={classes.answers}
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        if (right) onAnswer(true)
+        if (right) answer(true, note && { message, email_customer: isEmailed })
       }}
     >
-      <TextInput
-        label={t('confirm.type', { number: numberText(number) })}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-        inputMode="numeric"
-        autoComplete="off"
-        data-autofocus
-      />
+      {note && (
+        <>
+          <Textarea
+            label={note.message}
+            description={note.hint}
+            value={message}
+            onChange={event => setMessage(event.currentTarget.value)}
+            rows={3}
+            maxLength={MOST_MESSAGE}
+            autoComplete="off"
+            data-autofocus
+          />
+          <Checkbox
+            my="sm"
+            label={note.email}
+            checked={isEmailed}
+            onChange={event => setEmailed(event.currentTarget.checked)}
+          />
+        </>
+      )}
+      {number !== undefined && (
+        <TextInput
+          label={t('confirm.type', { number: numberText(number) })}
+          value={typed}
+          onChange={event => setTyped(event.currentTarget.value)}
+          inputMode="numeric"
+          autoComplete="off"
+          {...(note ? {} : { 'data-autofocus': true })}
+        />
+      )}
       <Group mt="md" gap="0.75rem" justify="flex-end">
-        <Button variant="default" onClick={() => onAnswer(false)}>
+        <Button variant="default" onClick={() => answer(false)}>
           {asked.no ?? t('no')}
         </Button>
         <Button type="submit" disabled={!right} {...(asked.danger ? { color: 'red.9' } : {})}>

@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { useState } from 'react'
 import { describe, expect, it } from 'vitest'
 import { renderAt } from '../testing/render.tsx'
-import { confirm, type Question } from './confirm.ts'
+import { ask as askNote, confirm, type Question } from './confirm.ts'
 
 const question = { title: 'Revoke the key?', body: 'It cannot be undone.' }
 
@@ -96,4 +96,17 @@ describe('confirm', () => {
     expect(await second).toBe(true)
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })
+})
+
+it('asks what to tell the customer, by email unless that is unticked', async () => {
+  const { user } = renderAt(null)
+  const note = { message: 'Message (optional)', hint: 'Kept in the history.', email: 'Email the customer' }
+  const answers: unknown[] = []
+  act(() => void askNote({ ...question, note }).then(answer => answers.push(answer)))
+  const message = await screen.findByRole('textbox', { name: note.message, description: note.hint })
+  await waitFor(() => expect(document.activeElement).toBe(message))
+  await user.type(message, 'It leaked.')
+  await user.click(screen.getByRole('checkbox', { name: note.email, checked: true }))
+  await user.click(screen.getByRole('button', { name: 'YES' }))
+  await waitFor(() => expect(answers).toEqual([{ message: 'It leaked.', email_customer: false }]))
 })

@@ -1,7 +1,7 @@
 /**
  * `yes` and `no` label the buttons (default YES and NO). `typed`: a number to type before YES. `blocked`: the action
  * would be refused, as the body says, so the dialog can only be closed. `session`: the operator confirms the session, in
- * a dialog of the console.
+ * a dialog of the console. `note`: the dialog also asks what to tell the customer, with these words.
  */
 export type Question = {
   title: string
@@ -12,8 +12,10 @@ export type Question = {
   typed?: number
   blocked?: boolean
   session?: boolean
+  note?: { message: string; hint: string; email: string }
 }
-type Asked = Question & { answer: (yes: boolean) => void }
+type CustomerNote = { message: string; email_customer: boolean }
+type Asked = Question & { answer: (yes: boolean, note?: CustomerNote) => void }
 
 let asked: Asked | null = null
 const listeners = new Set<() => void>()
@@ -30,13 +32,16 @@ export const questions = {
 }
 
 /** Asks a question; true only for YES. A new question answers the open one with NO. */
-export function confirm(question: Question): Promise<boolean> {
+export const confirm = async (question: Question): Promise<boolean> => (await ask(question)) !== null
+
+/** The same. @returns what the call is to send besides, if the question asks for it; null for NO */
+export function ask(question: Question): Promise<Partial<CustomerNote> | null> {
   asked?.answer(false)
   return new Promise(resolve => {
     const mine: Asked = {
       ...question,
-      answer: yes => {
-        resolve(yes)
+      answer: (yes, note) => {
+        resolve(yes ? (note ?? {}) : null)
         if (asked !== mine) return
         asked = null
         changed()

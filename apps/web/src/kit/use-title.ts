@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { useBrand } from './brand.tsx'
 
 let shown = ''
 const listeners = new Set<() => void>()
@@ -13,9 +14,10 @@ export const shownTitle = {
 }
 
 export function useTitle(title: string): void {
+  const { name } = useBrand()
   useEffect(() => {
-    document.title = title ? `${title} · Netlet` : 'Netlet'
+    document.title = title ? `${title} · ${name}` : name
     shown = title
     for (const listener of listeners) listener()
-  }, [title])
+  }, [title, name])
 }

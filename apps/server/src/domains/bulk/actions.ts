@@ -1,12 +1,19 @@
-import type { Refusal, RunAction } from '@netlet/contract'
+import type { CustomerNote, Refusal, RunAction } from '@netlet/contract'
 import type { UserActor } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Outcomes, Result } from '../../infra/result.ts'
 
-/** Parameters of an action beside its rows, by name. */
-export type RunInput = Readonly<Record<string, number>>
+/** Parameters of an action beside its rows. */
+export type RunInput = Readonly<
+  Partial<CustomerNote> & {
+    server_id?: number
+    to_server_id?: number | undefined
+    to_group_id?: number | undefined
+    outage_id?: number
+  }
+>
 
 /** A bulk action, provided by the domain that owns the rows. */
 export type BulkWork = {
@@ -23,8 +30,8 @@ export type BulkWork = {
   labels: (db: Executor, ids: number[]) => Promise<ReadonlyMap<number, string>>
   /** What would happen to these rows now, for the confirmation: one query for any number of rows. */
   plan?(db: Executor, ids: number[], asked: { by: UserActor; now: Date }): Promise<Outcomes>
-  /** Does the work for one row, within a command of the run. @param input the run's parameters */
-  run(unit: Unit, id: number, input: RunInput): Promise<Result<unknown>>
+  /** Does the work for one row, within a command of the run. `run`: the run's id, and its parameters. */
+  run(unit: Unit, id: number, run: { id: number; input: RunInput }): Promise<Result<unknown>>
 }
 
 /** Every action of the contract with its work, provided by the composition of server and workers. */

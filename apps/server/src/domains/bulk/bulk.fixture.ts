@@ -18,9 +18,9 @@ const marking: BulkWork = {
   ids: (db, query, limit, now) => work.ids?.(db, query, limit, now) ?? Promise.resolve(ok([])),
   plan: (db, ids, asked) => work.plan?.(db, ids, asked) ?? Promise.resolve({ effects: [], refusals: [] }),
   labels: (db, ids) => work.labels?.(db, ids) ?? Promise.resolve(new Map(ids.map(id => [id, `row ${id}`]))),
-  async run(unit, id, input) {
+  async run(unit, id, run) {
     await unit.tx.execute(sql`insert into marks (row_id) values (${id})`)
-    return work.run ? work.run(unit, id, input) : ok(null)
+    return work.run ? work.run(unit, id, run) : ok(null)
   }
 }
 export const actions = eachAction(marking)

@@ -22,7 +22,7 @@ import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 export { forgetActor, unendedRun } from './list-runs.ts'
 export type { BulkActions, BulkWork, RunInput } from './actions.ts'
 export { bulkQueues } from './start-run.ts'
-export { startRunIn } from './start-run.ts'
+export { noteInput, startRunIn } from './start-run.ts'
 
 export function bulkRoutes(mount: Mount, ctx: AppContext, actions: BulkActions): void {
   const { bulk } = routes

@@ -97,12 +97,12 @@ export async function forgetActor({ tx }: Unit, userId: number, replacement: str
   await tx.update(bulkRuns).set({ actorName: replacement, actorIp: '0.0.0.0' }).where(eq(bulkRuns.actorId, userId))
 }
 
-/** @returns the id of any unfinished run of this action with this input; undefined if there is none */
+/** @returns the id of any unfinished run of this action whose input contains this; undefined if there is none */
 export async function unendedRun(
   db: Executor,
   { action, input }: { action: RunAction; input: RunInput }
 ): Promise<number | undefined> {
-  const same = and(eq(bulkRuns.action, action), sql`${bulkRuns.input} = ${JSON.stringify(input)}::jsonb`)
+  const same = and(eq(bulkRuns.action, action), sql`${bulkRuns.input} @> ${JSON.stringify(input)}::jsonb`)
   const [run] = await db
     .select({ id: bulkRuns.id })
     .from(bulkRuns)

@@ -4,6 +4,7 @@ import {
   type BulkPlan,
   type BulkRun,
   type BulkSelection,
+  type CustomerNote,
   MAX_BULK_ROWS,
   type Refusal,
   refuse,
@@ -63,7 +64,7 @@ export async function startRun(
   ctx: AppContext,
   by: UserActor,
   actions: BulkActions,
-  order: { action: BulkAction; selection: Selection }
+  order: { action: BulkAction; selection: Selection } & Partial<CustomerNote>
 ): Promise<Result<BulkRun>> {
   const { action, selection } = order
   const chosen = await choose(ctx, by, actions, order)
@@ -71,11 +72,11 @@ export async function startRun(
   const ids = chosen.data
   const other = 'query' in selection ? refuseOther(action, ids, selection) : null
   if (other) return other
-  const query = 'query' in selection ? selection.query : undefined
-  return command(ctx, by, async unit => {
-    const run = await startRunIn(unit, by, { action, ids, labels: actions[action].labels, ...(query ? { query } : {}) })
-    return ok(run)
-  })
+  const query = 'query' in selection ? { query: selection.query } : {}
+  const { labels } = actions[action]
+  return command(ctx, by, async unit =>
+    ok(await startRunIn(unit, by, { action, ids, labels, input: noteInput(order), ...query }))
+  )
 }
 
 /** The ids of the selected rows if the caller's role may do this, regardless of the expected number. */
@@ -90,6 +91,12 @@ async function choose(
   if (refused) return refused
   return idsOf(ctx.db, actions[action], selection, ctx.now())
 }
+
+/** What a run tells the customers of its rows. By default it emails them without a message. */
+export const noteInput = ({ email_customer, message }: Partial<CustomerNote> = {}): RunInput => ({
+  ...(email_customer === false ? { email_customer } : {}),
+  ...(message ? { message } : {})
+})
 
 type RunOrder = Pick<BulkWork, 'labels'> & {
   action: RunAction

@@ -2,6 +2,7 @@ import type { BulkRow, BulkRun, Params, Reason, RunAction } from '@netlet/contra
 import { sql } from '../../infra/db/drizzle.ts'
 import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
+import type { RunInput } from './actions.ts'
 
 /** One action on many rows, by an administrator. */
 export const bulkRuns = pgTable(
@@ -11,8 +12,8 @@ export const bulkRuns = pgTable(
     action: text().$type<RunAction>().notNull(),
     /** See states.ts. */
     state: text().$type<BulkRun['state']>().notNull().default('queued'),
-    /** The action's parameters beside the rows: the server to leave, the outage to credit. */
-    input: jsonb().$type<Record<string, number>>().notNull().default({}),
+    /** The action's parameters beside the rows: the server to leave, the outage to credit, words to customers. */
+    input: jsonb().$type<RunInput>().notNull().default({}),
     total: integer().notNull(),
     succeeded: integer().notNull().default(0),
     refused: integer().notNull().default(0),

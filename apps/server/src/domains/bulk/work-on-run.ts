@@ -135,7 +135,7 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
         .where(isPending(runId, rowId))
         .for('update', { skipLocked: true })
       if (!claimed) return 'taken'
-      const result = await work.run(unit, rowId, run.input)
+      const result = await work.run(unit, rowId, run)
       if (!result.ok) return result
       await unit.tx.update(bulkRows).set({ state: 'succeeded' }).where(isPending(runId, rowId))
       // Last, because every worker of the run waits for it.

@@ -1,10 +1,12 @@
 import { refuse, routes, sentenceOf, type OrderTask } from '@netlet/contract'
-import { type UserActor } from '../../infra/actor.ts'
+import { randomUUID } from 'node:crypto'
+import type { UserActor } from '../../infra/actor.ts'
 import { type Mount, SENT } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import { traceCredentials } from '../../infra/traced-reads.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { serverOrderRoutes } from './servers/index.ts'
+import type { Note } from '../orders/index.ts'
 import { requestTask, type TaskScope } from './tasks.ts'
 import { mountList, sendCsv } from '../../infra/list/index.ts'
 import { orderProxyList, proxyCsv, proxyDetail, proxyLines } from './list-proxies.ts'
@@ -18,8 +20,8 @@ export function deliveryRoutes(
   ctx: AppContext,
   { deliveryRefusal }: Pick<TaskScope, 'deliveryRefusal'>
 ): void {
-  const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
-    requestTask(ctx, call.caller, orderId, task, { userId: scopeOf(call.caller), deliveryRefusal })
+  const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask, note?: Note) =>
+    requestTask(ctx, call.caller, orderId, task, { userId: scopeOf(call.caller), deliveryRefusal, note })
   serverOrderRoutes(mount, ctx, { deliveryRefusal })
   mount(routes.orders.proxyDetail, async ({ params, query, caller, reply }) => {
     const scope = { orderId: params.id, userId: scopeOf(caller), now: ctx.now() }
@@ -53,16 +55,17 @@ export function deliveryRoutes(
     const { filename: _filename, ...rest } = lines.data
     return ok(rest)
   })
-  mount(routes.orders.resetPassword, call => ask(call, call.params.id, 'reset'))
+  mount(routes.orders.resetPassword, call => ask(call, call.params.id, 'reset', call.body))
   mount(routes.orders.check, call => ask(call, call.params.id, 'check'))
-  mount(routes.orders.change, call => ask(call, call.params.id, 'change'))
+  mount(routes.orders.change, call => ask(call, call.params.id, 'change', call.body))
   mount(routes.orders.deliver, call => ask(call, call.params.id, 'deliver'))
   mount(routes.orders.resetMany, async call => {
-    const { body } = call
-    if (body.order_ids.length === 0) return refuse('no_orders_selected')
+    const { order_ids: ids, ...note } = call.body
+    if (ids.length === 0) return refuse('no_orders_selected')
+    const batch = `call:${randomUUID()}`
     const asked = []
-    for (const id of body.order_ids) {
-      const one = await ask(call, id, 'change')
+    for (const id of ids) {
+      const one = await ask(call, id, 'change', { ...note, batch })
       if (one.ok) asked.push({ id, ...one.data })
       else {
         const { reason, params = {} } = one

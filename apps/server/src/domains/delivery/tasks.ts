@@ -18,6 +18,8 @@ import {
   isOverSql,
   isUnsettledSql,
   lockOrder,
+  type Note,
+  noteDetail,
   recordAddressChange,
   queueTask,
   quotaRefusal,
@@ -83,8 +85,8 @@ export async function requestTask(
 /** Why a locked order must not be delivered now, as the domains above know from its money; null if it may be. */
 export type MayDeliver = (unit: Unit, order: OrderRow) => Promise<Refusal | null>
 
-/** `userId`: who must own the order (null: any). */
-export type TaskScope = { userId: number | null; deliveryRefusal: MayDeliver }
+/** `userId`: who must own the order (null: any). `note`: an operator's, for the customer. */
+export type TaskScope = { userId: number | null; deliveryRefusal: MayDeliver; note?: Note | undefined }
 
 type RequestedTask = { task_id: string; status: 'queued' }
 
@@ -93,7 +95,7 @@ export async function requestTaskIn(
   unit: Unit,
   orderId: number,
   task: OrderTask,
-  { userId, deliveryRefusal }: TaskScope
+  { userId, deliveryRefusal, note = {} }: TaskScope
 ): Promise<Result<RequestedTask>> {
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
@@ -109,8 +111,13 @@ export async function requestTaskIn(
     ? ((await quotaRefusal(unit, order, task)) ?? (await quarantineRefusal(unit, order, task)))
     : null
   if (spent) return spent
-  const taskId = await queueTask(unit, order, task, { counted })
-  if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
+  const isChange = task === 'reset' || task === 'change'
+  const byAdmin = actsAsAdmin(unit.by)
+  const taskId = await queueTask(unit, order, task, { counted, ...(byAdmin && isChange ? { note } : {}) })
+  if (byAdmin && task !== 'check') {
+    const told = noteDetail(note)
+    unit.audit(`order.${task}`, orderId, Object.keys(told).length > 0 ? { after: told } : {})
+  }
   enqueueTask(unit, task, { orderId, taskId, group: groupOf(order.userId, unit.by) })
   return ok({ task_id: taskId, status: 'queued' as const })
 }

@@ -10,6 +10,7 @@ import { unsubscribe } from './choices.ts'
 import { unsubscribePage } from './layout.ts'
 import { previewTemplates } from './render-mail.ts'
 import { job, type Job } from '../../infra/job.ts'
+import { gatherMailQueue, sendGathered } from './gather.ts'
 import { sendMail, sendMailQueue } from './send-mail.ts'
 import { and, lt, ne } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
@@ -19,7 +20,8 @@ import { mailContents, mails, reportTokens } from './tables.ts'
 
 /**
  * Mail: templates, layout, the job that sends, the log, and who wants which mails. It owns mails, mail_choices,
- * mail_blocks and mail_report_tokens. Other domains only call `enqueueMail` within their command.
+ * mail_blocks, mail_parts and mail_report_tokens. Other domains only call `enqueueMail` and `gatherMail` within their
+ * command.
  */
 export { blockedAmong, blockOf } from './blocked-addresses.ts'
 export { moveChoices, readChoices, saveChoices } from './choices.ts'
@@ -27,7 +29,9 @@ export { type Recipient, exportMails, forgetAddress, forgetWaitingMails } from '
 export { mailOutcomes, mailStates } from './record.ts'
 export { canBeSentAgain, keysOfCopies } from './send-again.ts'
 export { mailTroubles, refusedMail, unsentMails, waitingMails } from './unsent.ts'
+export { gatherMail } from './gather.ts'
 export { DELETED_HOST, enqueueMail, mailIsSetUp, sendMailQueue } from './send-mail.ts'
+export type { GatheredTemplate, TemplateData } from './templates/index.ts'
 export { sendTestMail } from './sender-check.ts'
 export { type RefundEffect, type WhyNotDelivered } from './templates/payments.ts'
 
@@ -41,7 +45,7 @@ export function mailRoutes(mount: Mount, ctx: AppContext): void {
   mount(routes.mail.senderCheck, async () => ok(await checkSender(ctx)))
   mount(routes.mail.sendgridEvents, ({ request }) => receiveEvents(ctx, request, 'sendgrid'))
   mount(routes.mail.mailgunEvents, ({ request }) => receiveEvents(ctx, request, 'mailgun'))
-  mount(routes.mail.templates, () => Promise.resolve(ok(previewTemplates(ctx))))
+  mount(routes.mail.templates, async () => ok(await previewTemplates(ctx)))
 }
 
 /** The targets of links in mails. Mail programs post a form to them, so they need a form parser. */
@@ -62,6 +66,11 @@ export const mailJobs: Job[] = [
     // Codes must leave even if many reminders wait and the mail service is slow.
     reserved: 2,
     run: (ctx, request, jobId) => sendMail(ctx, request, jobId)
+  }),
+  job(gatherMailQueue, {
+    purpose: 'Combines the emails of one bulk action to the same customer into one.',
+    importance: 'background',
+    run: (ctx, gathering) => sendGathered(ctx, gathering)
   })
 ]
 

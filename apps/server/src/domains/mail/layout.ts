@@ -11,6 +11,7 @@ import { Row } from '@react-email/row'
 import { Section } from '@react-email/section'
 import { Text } from '@react-email/text'
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
+import type { MailBrand } from '../settings/index.ts'
 import { createElement as h, Fragment, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 
@@ -55,10 +56,12 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice
 const DOCTYPE =
   '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">'
 
+type Look = { language: Language; shopUrl: string; brand: MailBrand }
+
 /** Renders a mail as HTML for old and new mail programs, and its text part from the same elements. */
-export function renderLayout(content: Content, language: Language): RenderedMail {
+export function renderLayout(content: Content, look: Look): RenderedMail {
   const subject = oneLine(content.subject)
-  const html = DOCTYPE + renderToStaticMarkup(mail(subject, content, language))
+  const html = DOCTYPE + renderToStaticMarkup(mail(subject, content, look))
   return { subject, html, text: `${toText(html)}\n` }
 }
 
@@ -75,14 +78,16 @@ const styles = {
     fontFamily: "-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
   },
   container: { maxWidth: '560px' },
+  brand: { margin: '0 0 12px', fontSize: '16px', lineHeight: '28px', fontWeight: 600, color: '#101828' },
+  logo: { display: 'inline-block', verticalAlign: 'middle', marginRight: '8px' },
   card: { background: '#ffffff', border: '1px solid #eaecf0', borderRadius: '12px' },
   // On the cell, because old mail programs ignore it on a table.
   cardCell: { padding: '32px' },
   heading: { margin: '0 0 16px', fontSize: '20px', lineHeight: '28px', color: '#101828' },
   paragraph: { margin: '0 0 16px', fontSize: '15px', lineHeight: '24px', color: '#344054' },
   facts: { margin: '0 0 24px', fontSize: '14px', lineHeight: '20px' },
-  label: { padding: '6px 16px 6px 0', color: '#475467' },
-  value: { padding: '6px 0', color: '#101828' },
+  label: { padding: '6px 16px 6px 0', color: '#475467', verticalAlign: 'top' },
+  value: { padding: '6px 0', color: '#101828', verticalAlign: 'top' },
   code: {
     margin: '8px 0 24px',
     padding: '16px',
@@ -98,7 +103,7 @@ const styles = {
   button: {
     padding: '12px 20px',
     borderRadius: '8px',
-    background: '#175cd3',
+    background: '#0b6860',
     color: '#ffffff',
     fontSize: '15px',
     fontWeight: 600
@@ -110,7 +115,7 @@ const styles = {
 function mail(
   subject: string,
   { heading, paragraphs, code, button, facts, footer, unsubscribeUrl }: Content,
-  lang: Language
+  { language: lang, shopUrl, brand: { name, logo, accent } }: Look
 ): ReactElement {
   return h(
     Html,
@@ -122,6 +127,12 @@ function mail(
       h(
         Container,
         { style: styles.container },
+        h(
+          Text,
+          { className: 'brand', style: styles.brand },
+          logo && h('img', { src: shopUrl + logo, alt: '', height: 28, style: styles.logo }),
+          name
+        ),
         h(
           Section,
           { style: styles.card },
@@ -135,11 +146,20 @@ function mail(
               ...paragraphs.map(text => h(Text, { style: styles.paragraph }, ...withLineBreaks(text))),
               facts && factTable(facts),
               code && h(Text, { className: 'code', style: styles.code }, code),
-              button && h(Button, { className: 'button', href: button.url, style: styles.button }, button.label)
+              button &&
+                h(
+                  Button,
+                  {
+                    className: 'button',
+                    href: button.url,
+                    style: { ...styles.button, ...(accent && { background: accent }) }
+                  },
+                  button.label
+                )
             )
           )
         ),
-        h(Text, { className: 'footer', style: styles.footer }, footer),
+        h(Text, { className: 'footer', style: styles.footer }, ...withLineBreaks(footer)),
         unsubscribeUrl &&
           h(
             Text,
@@ -161,14 +181,23 @@ const factTable = (facts: [string, string][]): ReactElement =>
       'tbody',
       null,
       ...facts.map(([label, value]) =>
-        h('tr', null, h('td', { style: styles.label }, label), h('td', { style: styles.value }, value))
+        h(
+          'tr',
+          null,
+          h('td', { style: styles.label }, label),
+          h('td', { style: styles.value }, ...withLineBreaks(value))
+        )
       )
     )
   )
 
 /** The plain text of an element, its parts joined by `between`. */
 const textOf = (node: DomNode, between = ''): string =>
-  node.type === 'text' ? (node.data ?? '') : (node.children ?? []).map(child => textOf(child)).join(between)
+  node.type === 'text'
+    ? (node.data ?? '')
+    : node.name === 'br'
+      ? '\n'
+      : (node.children ?? []).map(child => textOf(child)).join(between)
 
 const block =
   (toLiteral: (element: DomNode) => string): FormatCallback =>
@@ -184,6 +213,8 @@ const toText = compile({
   wordwrap: false,
   selectors: [
     { selector: 'title', format: 'skip' },
+    // The text ends with the name.
+    { selector: 'p.brand', format: 'skip' },
     { selector: 'table', format: 'block' },
     { selector: 'h1', options: { uppercase: false } },
     { selector: 'table.facts', format: 'facts' },
@@ -195,7 +226,7 @@ const toText = compile({
   formatters: {
     facts: block(table =>
       rowsOf(table)
-        .map(row => textOf(row, ': '))
+        .map(row => textOf(row, ': ').replaceAll('\n', '\n    '))
         .join('\n')
     ),
     code: block(element => `    ${textOf(element)}`),

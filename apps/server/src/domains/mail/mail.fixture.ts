@@ -1,6 +1,10 @@
 import type { SentMail } from '@netlet/contract'
 import type { TestClient } from '../../testing/client.ts'
+import type { MailBrand } from '../settings/index.ts'
 import type { MailRequest } from './render-mail.ts'
+
+/** The default shop, as its mails look. */
+export const DEFAULT_BRAND: MailBrand = { name: 'Netlet', accent: null, logo: null, timeZone: 'UTC', footer: '' }
 
 /** A mail about an order, which its recipient can switch off. */
 export const cancelledMail = (

@@ -7,6 +7,7 @@ import { startTestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { enqueueMail, mailJobs } from './index.ts'
 import { URGENT } from '../../infra/jobs.ts'
+import { DEFAULT_BRAND } from './mail.fixture.ts'
 import { renderTemplate, TEMPLATES, type Template } from './templates/index.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { priorityOf } from './send-mail.ts'
@@ -25,6 +26,7 @@ const reminder = (username = 'Ann') => ({
 const context = {
   language: 'en' as const,
   shopUrl: 'https://shop.example.com',
+  brand: DEFAULT_BRAND,
   now: new Date('2026-11-21T10:00:00Z'),
   open: (text: string) => text
 }

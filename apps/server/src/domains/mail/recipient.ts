@@ -9,7 +9,7 @@ import { among } from '../../infra/list/index.ts'
 import { forgetBlock } from './blocked-addresses.ts'
 import { FORGOTTEN } from './record.ts'
 import { DELETED_HOST, sendMailQueue } from './send-mail.ts'
-import { mailChoices, mailContents, mails } from './tables.ts'
+import { mailChoices, mailContents, mailParts, mails } from './tables.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 
 /** A user's mails, including former addresses, for the export of personal data, in batches, with stored content. */
@@ -119,6 +119,7 @@ export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> 
   const { tx } = unit
   const address = user.email.toLowerCase()
   await tx.delete(mailChoices).where(eq(mailChoices.address, address))
+  await tx.delete(mailParts).where(eq(lower(mailParts.to), address))
   await forgetBlock(unit, address)
   for (const whose of [sentTo(tx, user), keptAtAddress(user)]) {
     const forgotten = await tx

@@ -1,5 +1,6 @@
 import { LANGUAGES, type Language, type MailKind, type MailPreview } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
+import { readMailBrand } from '../settings/index.ts'
 import { type RenderedMail, oneClickAddress, optionalKind, unsubscribePage } from './layout.ts'
 import type { MailTemplate, TemplateContext } from './templates/define.ts'
 import { TEMPLATES, type Template, type TemplateData, renderTemplate } from './templates/index.ts'
@@ -19,8 +20,12 @@ export type MailRequest<T extends Template = Template> = {
 }
 
 /** Every template in each language, filled with its sample. */
-export function previewTemplates({ config, now }: Pick<AppContext, 'config' | 'now'>): MailPreview[] {
-  const shop = { shopUrl: config.publicUrl, now: now(), open: () => '123456' }
+export async function previewTemplates({
+  config,
+  db,
+  now
+}: Pick<AppContext, 'config' | 'db' | 'now'>): Promise<MailPreview[]> {
+  const shop = { shopUrl: config.publicUrl, brand: await readMailBrand(db), now: now(), open: () => '123456' }
   const all = (Object.keys(TEMPLATES) as Template[]).flatMap(name => LANGUAGES.map(language => ({ name, language })))
   return all.map(({ name, language }) => {
     const { kind, sample } = TEMPLATES[name]
@@ -43,12 +48,12 @@ export type RenderedRequest = {
 }
 
 /** Renders the requested mail twice, so that the stored version never contains a secret. */
-export function renderRequest(
-  { config, secrets, now }: Pick<AppContext, 'config' | 'secrets' | 'now'>,
+export async function renderRequest(
+  { config, db, secrets, now }: Pick<AppContext, 'config' | 'db' | 'secrets' | 'now'>,
   { to, template, data, language = 'en' }: MailRequest,
   kind: MailKind
-): RenderedRequest {
-  const shop = { language, shopUrl: config.publicUrl, now: now() }
+): Promise<RenderedRequest> {
+  const shop = { language, shopUrl: config.publicUrl, brand: await readMailBrand(db), now: now() }
   const open = (sealed: string) => secrets.open(Buffer.from(sealed, 'base64'))
   const mask = () => MASK
   const optional = optionalKind(kind)

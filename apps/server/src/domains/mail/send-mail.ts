@@ -65,7 +65,7 @@ export async function sendMail(ctx: AppContext, request: MailRequest, jobId: str
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
     return log.info({ ...about, reason: needless.code }, 'email skipped')
   }
-  const rendered = renderRequest(ctx, request, kind)
+  const rendered = await renderRequest(ctx, request, kind)
   const content = { ...rendered.kept, username: 'username' in request.data ? request.data.username : null }
   const sent = await passToService(ctx, request, rendered)
   if (sent.ok) {
@@ -232,4 +232,5 @@ function smtpOptions(smtpUrl: string | undefined): MailerOptions {
 
 /** The sender of mails: an address, or `Name <address>`. */
 export const senderOf = (settings: Settings, config: Pick<Config, 'publicUrl'>): string =>
-  settings.email_from || `Netlet <no-reply@${settings.mailgun_sender_domain || new URL(config.publicUrl).hostname}>`
+  settings.email_from ||
+  `${settings.shop_name} <no-reply@${settings.mailgun_sender_domain || new URL(config.publicUrl).hostname}>`

@@ -13,7 +13,7 @@ export async function sendTestMail(
 ): Promise<MailResult> {
   const data = { at: ctx.now().toISOString() }
   const request = { to, language, template: 'test-mail', data, key: `test:${randomUUID()}` } as const
-  return passToService(ctx, request, renderRequest(ctx, request, 'operator'))
+  return passToService(ctx, request, await renderRequest(ctx, request, 'operator'))
 }
 
 /** What each service tells its customers to publish. */

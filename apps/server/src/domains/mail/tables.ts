@@ -114,6 +114,21 @@ export const reportTokens = pgTable(
   t => [index('mail_report_tokens_created').on(t.createdAt)]
 )
 
+/** Mails that wait to become one: of one cause, such as a bulk run, to one address. */
+export const mailParts = pgTable(
+  'mail_parts',
+  {
+    id: id(),
+    /** Such as 'run:12'. */
+    cause: text().notNull(),
+    to: text().notNull(),
+    /** The request of the mail that this part would be alone. */
+    request: jsonb().$type<unknown>().notNull(),
+    createdAt: createdAt()
+  },
+  t => [index('mail_parts_to').on(lower(t.to), t.cause)]
+)
+
 /** Kinds of mail that an address does not want. Without a row it wants all. */
 export const mailChoices = pgTable(
   'mail_choices',

@@ -5,6 +5,7 @@ import type { Actor, UserActor } from '../../infra/actor.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { announce, isAnnounced, type Note, noteDetail } from './announce.ts'
 import { findOrder } from './list.ts'
 import { creditTime } from './move-commands.ts'
 import { isTimed } from './states.ts'
@@ -32,11 +33,11 @@ export async function editLabel(
   return edited.ok ? findOrder(ctx.db, id, caller.id, ctx.now()) : edited
 }
 
-type Expiry = { expired_at: number; ends_at?: string | undefined }
+type Expiry = { expired_at: number; ends_at?: string | undefined } & Note
 
 /**
  * Sets the end of a delivered order: earlier or later than now planned, but not in the past. It refuses as stale if the
- * end is no longer `ends_at`, so that it does not take back a renewal that was just paid.
+ * end is no longer `ends_at`, so that it does not take back a renewal that was just paid. The customer is mailed.
  */
 export async function setExpiry(ctx: AppContext, actor: Actor, id: number, form: Expiry): Promise<Result<Order>> {
   const expiredAt = new Date(form.expired_at)
@@ -53,12 +54,31 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, form:
     await recordEvent(unit, id, 'expiry_set', {
       from: before.expired_at,
       to: after.expired_at,
-      by: actor.kind === 'user' ? actor.username : actor.kind
+      by: actor.kind === 'user' ? actor.username : actor.kind,
+      ...noteDetail(form)
     })
-    unit.audit('order.extend', id, { before, after })
+    unit.audit('order.extend', id, { before, after: { ...after, ...noteDetail(form) } })
+    await announceEnd(unit, order, expiredAt, form)
     return done
   })
   return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved
+}
+
+/** @param order as it was before */
+async function announceEnd(
+  unit: Unit,
+  order: OrderRow & { expiredAt: Date },
+  expiredAt: Date,
+  note: Note
+): Promise<void> {
+  if (!isAnnounced(unit, order, note)) return
+  const data = {
+    change: expiredAt > order.expiredAt ? ('later' as const) : ('earlier' as const),
+    expires_at: iso(expiredAt),
+    expired_at: iso(order.expiredAt)
+  }
+  const key = `changed:${order.id}:${iso(unit.now)}:end`
+  await announce(unit, order.id, { template: 'order-changed', data, key }, note)
 }
 
 /** Locks an order whose time runs. @param shown the end that the form showed: it must still be the order's */
@@ -88,7 +108,7 @@ async function refuseStaleExpiry(
   return current.ok ? refuse('stale', { data: { current: current.data, changed: ['expired_at'] } }) : current
 }
 
-type Credit = { days: number; note: string; ends_at: string }
+type Credit = { days: number; note: string; ends_at: string } & Note
 
 /** Gives a delivered order more days. Its end must be the one that the form showed, so a repeat adds them once. */
 export async function creditDays(ctx: AppContext, actor: Actor, id: number, credit: Credit): Promise<Result<Order>> {
@@ -98,11 +118,18 @@ export async function creditDays(ctx: AppContext, actor: Actor, id: number, cred
     const order = running.data
     const { days, note: reason } = credit
     const by = actor.kind === 'user' ? { by: actor.username } : {}
-    const expiredAt = await creditTime(unit, order, { seconds: (days * DAY) / 1000, days, reason, ...by })
+    const expiredAt = await creditTime(unit, order, {
+      seconds: (days * DAY) / 1000,
+      days,
+      reason,
+      ...by,
+      ...noteDetail(credit)
+    })
     unit.audit('order.credit', id, {
       before: { expired_at: iso(order.expiredAt) },
-      after: { expired_at: iso(expiredAt), reason }
+      after: { expired_at: iso(expiredAt), reason, ...noteDetail(credit) }
     })
+    await announceEnd(unit, order, expiredAt, credit)
     return done
   })
   return credited.ok ? findOrder(ctx.db, id, null, ctx.now()) : credited

@@ -63,17 +63,6 @@ export async function renewableBefore(db: Executor, { id, state, graceUntil }: O
   return ended ? new Date(ended.at) : null
 }
 
-/** The administrator who asked for an order's latest task; null if no name was recorded. */
-export async function taskRequesterOf(db: Executor, orderId: number): Promise<string | null> {
-  const [asked] = await db
-    .select({ by: sql<string | null>`${orderEvents.detail} ->> 'by'` })
-    .from(orderEvents)
-    .where(and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'task_requested')))
-    .orderBy(desc(orderEvents.id))
-    .limit(1)
-  return asked?.by ?? null
-}
-
 /** Was a renewal's own time served, at least in part, before all of it was refunded? */
 export async function wasRenewalServed(db: Executor, orderId: number, platformOrderNumber: string): Promise<boolean> {
   const [refunded] = await db

@@ -22,10 +22,10 @@ export {
   lockExpired,
   lockGraceEnded,
   renewableBefore,
-  taskRequesterOf,
   wasDelivered,
   wasRenewalServed
 } from './expire.ts'
+export { announce, noteDetail, type Note } from './announce.ts'
 export {
   productNameColumn,
   orderMail,
@@ -90,6 +90,7 @@ export {
   beginTask,
   failTask,
   finishTask,
+  lastRequestOf,
   queueTask,
   recordTaskDone,
   undoTaskCount,

@@ -3,7 +3,11 @@ import type { OrderTask, Params, TaskFailure } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, desc, eq } from '../../infra/db/drizzle.ts'
+import { announce, isAnnounced, type Note, noteDetail } from './announce.ts'
 import { refundQuota, chargeQuota } from './quotas.ts'
+import { orderEvents } from './tables.ts'
 import { NO_TASK, taskAllows } from './task-states.ts'
 import { recordEvent, updateOrder, type OrderChanges, type OrderRow } from './transition.ts'
 
@@ -16,6 +20,7 @@ export type FailedTask = { code: TaskFailure; params?: Params }
 /**
  * Gives a locked order a task.
  * @param counted the customer asked for it, so it counts to the quota
+ * @param note for the customer, who is mailed once the task has changed something; without one, no mail
  * @returns the task's id
  * @throws if another task is running
  */
@@ -23,7 +28,7 @@ export async function queueTask(
   unit: Unit,
   order: OrderRow,
   task: OrderTask,
-  { counted = false }: { counted?: boolean } = {}
+  { counted = false, note }: { counted?: boolean; note?: Note } = {}
 ): Promise<string> {
   if (!taskAllows(order, 'request')) throw new Error(`Order ${order.id} has a task already`)
   const taskId = randomUUID()
@@ -38,7 +43,11 @@ export async function queueTask(
     ...(counted ? chargeQuota(order, task) : {})
   })
   const by = actsAsAdmin(unit.by) ? { by: adminOf(unit.by) } : {}
-  await recordEvent(unit, order.id, 'task_requested', { task, ...by })
+  const told = note && {
+    ...noteDetail(note),
+    ...(isAnnounced(unit, order, note) ? { emailed: true, batch: note.batch } : {})
+  }
+  await recordEvent(unit, order.id, 'task_requested', { task, ...by, ...told })
   return taskId
 }
 
@@ -74,7 +83,13 @@ export async function failTask(
   { changed }: { changed: boolean }
 ): Promise<void> {
   if (order.taskId)
-    await end(unit, order.id, order.taskId, { ...failure, task: order.task }, changed ? {} : refundQuota(order))
+    await end(
+      unit,
+      order.id,
+      order.taskId,
+      { ...failure, task: order.task, changed },
+      changed ? {} : refundQuota(order)
+    )
 }
 
 /** @param failure what the order's row shows */
@@ -82,7 +97,7 @@ async function end(
   unit: Unit,
   orderId: number,
   taskId: string,
-  failure: (FailedTask & { task: OrderTask | null }) | null,
+  failure: (FailedTask & { task: OrderTask | null; changed: boolean }) | null,
   back: OrderChanges = {}
 ): Promise<void> {
   const changes = {
@@ -93,11 +108,40 @@ async function end(
     taskErrorParams: failure?.params ?? null
   }
   const ended = await updateOrder(unit, orderId, changes, { taskId })
-  if (ended)
-    await recordEvent(
-      unit,
-      orderId,
-      failure ? 'task_failed' : 'task_done',
-      failure ? { task: failure.task, code: failure.code, ...failure.params } : {}
-    )
+  if (!ended) return
+  if (!failure || failure.changed) await announceTask(unit, orderId, taskId)
+  await recordEvent(
+    unit,
+    orderId,
+    failure ? 'task_failed' : 'task_done',
+    failure ? { task: failure.task, code: failure.code, ...failure.params } : {}
+  )
+}
+
+type Request = Note & { by?: string; task?: OrderTask; emailed?: boolean }
+
+/** An order's latest task, as it was requested. `by`: the administrator; `emailed`: the customer is to be mailed. */
+export async function lastRequestOf(db: Executor, orderId: number): Promise<Request> {
+  const [asked] = await db
+    .select({ detail: orderEvents.detail })
+    .from(orderEvents)
+    .where(and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'task_requested')))
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return asked?.detail ?? {}
+}
+
+const CHANGES = { reset: 'password', change: 'addresses' } as const
+
+/** Mails the customer about an operator's task that has ended, if the operator wanted that. */
+async function announceTask(unit: Unit, orderId: number, taskId: string): Promise<void> {
+  const { task, emailed, ...note } = await lastRequestOf(unit.tx, orderId)
+  if (!emailed || (task !== 'reset' && task !== 'change')) return
+  const change = CHANGES[task]
+  await announce(
+    unit,
+    orderId,
+    { template: 'order-changed', data: { change }, key: `changed:${orderId}:${taskId}` },
+    note
+  )
 }

@@ -2,6 +2,7 @@ import type { InboxEntry, Language } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { paidEvent } from '../../testing/buying.ts'
+import { DEFAULT_BRAND } from '../mail/mail.fixture.ts'
 import { renderTemplate, type Template, type TemplateData } from '../mail/templates/index.ts'
 import { runTask } from '../delivery/tasks.ts'
 import { deliveryPorts } from '../../workers.ts'
@@ -61,7 +62,7 @@ async function mailTexts(publicId: string, template: Template, language: Languag
   }>(sql`select data -> 'data' as data from pgboss.job
     where name = 'send-mail' and data ->> 'template' = ${template} and data -> 'data' ->> 'order_id' = ${publicId}
     order by created_on, id`)
-  const context = { language, now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
+  const context = { language, brand: DEFAULT_BRAND, now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
   const mails = rows.map(({ data }) => renderTemplate(template, data, context))
   return mails.map(({ subject, text }) => `${subject}\n${text}`)
 }
@@ -249,7 +250,7 @@ test.for([
 
 test('the mail of a new API key says in words what the key may do', () => {
   const { ctx } = world.shop
-  const context = { now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
+  const context = { brand: DEFAULT_BRAND, now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
   const data = { username: 'buyer1', at: ctx.now().toISOString(), name: 'cron', scopes: 'read, renew' }
   const english = renderTemplate('api-key-made', data, { ...context, language: 'en' })
   expect(english.text).toContain('Read orders and proxies, Renew orders')

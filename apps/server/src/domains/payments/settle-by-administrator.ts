@@ -7,7 +7,7 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, resolveEventsOf, type EventRow } from '../commerce/index.ts'
-import { restoreDeleted, lockOrderByPublicId, recordEvent, taskRequesterOf, type OrderRow } from '../orders/index.ts'
+import { restoreDeleted, lockOrderByPublicId, recordEvent, lastRequestOf, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { markCouponsUsed } from '../rewards/index.ts'
 import { accept, deliver, renew, type Settling } from './apply.ts'
@@ -98,7 +98,7 @@ export const acceptDelivered =
     if (!payment) return
     await accept(unit, ctx, { order, payment })
     unit.publish('platform_event')
-    const by = await taskRequesterOf(unit.tx, order.id)
+    const by = (await lastRequestOf(unit.tx, order.id)).by ?? null
     if (by === null) return
     await resolveEventsOf(unit, platformOrderId, [...ENDED_BY_DELIVERY], { resolution: 'applied', note: null, by })
     // Replaces the tag and note that said why nothing was delivered.

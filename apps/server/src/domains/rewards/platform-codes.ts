@@ -10,6 +10,7 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
 import type { WantedDiscount } from '../../integrations/shopify/index.ts'
 import { users } from '../accounts/tables.ts'
+import { readShopName } from '../settings/index.ts'
 import { sameCode } from './codes.ts'
 import { codeQueue, endCodeQueue, holderCodesQueue, levelTagQueue } from './queues.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
@@ -46,6 +47,7 @@ async function wantedCoupons(db: Executor, which: Which): Promise<Wanted[]> {
     .where(and(chosen(coupons.id, which), not(coupons.isUsed), isNull(users.deletedAt)))
     .orderBy(asc(coupons.id))
     .limit(most(which))
+  const shop = await readShopName(db)
   return rows.map(({ coupon, email }) => {
     const uses = 1 + coupon.freedBy.length + coupon.countedBefore
     return {
@@ -53,7 +55,7 @@ async function wantedCoupons(db: Executor, which: Which): Promise<Wanted[]> {
       id: coupon.id,
       wanted: {
         code: coupon.code,
-        title: coupon.codeType === 2 ? 'Netlet gift' : 'Netlet promo code',
+        title: coupon.codeType === 2 ? `${shop} gift` : `${shop} promo code`,
         value: coupon.discount,
         unit: coupon.discountType,
         uses,
@@ -72,12 +74,13 @@ async function wantedGiftCards(db: Executor, which: Which): Promise<Wanted[]> {
     .where(and(chosen(giftCards.id, which), not(giftCards.isExchanged)))
     .orderBy(asc(giftCards.id))
     .limit(most(which))
+  const shop = await readShopName(db)
   return rows.map(({ id, code, mount }) => ({
     kind: 'gift_card',
     id,
     wanted: {
       code,
-      title: 'Netlet gift card',
+      title: `${shop} gift card`,
       value: mount,
       unit: 'amount',
       uses: 1,
@@ -94,12 +97,13 @@ async function wantedLevelCodes(db: Executor, which: Which): Promise<Wanted[]> {
     .where(and(chosen(levelCodes.id, which), ne(levelCodes.code, '')))
     .orderBy(asc(levelCodes.id))
     .limit(most(which))
+  const shop = await readShopName(db)
   return rows.map(({ id, level, code, discount, discountType }) => ({
     kind: 'level_code',
     id,
     wanted: {
       code,
-      title: `Netlet level ${level}`,
+      title: `${shop} level ${level}`,
       value: discount,
       unit: discountType,
       uses: null,

@@ -6,6 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { readDeadLetters } from '../../infra/dead-letters.ts'
 import type { Job } from '../../infra/job.ts'
 import { type HealthPorts, readHealth, type SettingTests, testSettings } from './health.ts'
+import { readBrand, saveLogo, serveLogo } from './brand.ts'
 import { readLogs, readLogTail } from './log-lines.ts'
 import { readSettings } from './read.ts'
 import { presentSettings, saveSettings, type SettingsPorts } from './save.ts'
@@ -16,9 +17,10 @@ import { countRows, removeRows, type RetentionEntry } from '../../infra/retentio
 import { logLines } from './tables.ts'
 
 /**
- * The settings that administrators save, and the latest log lines for the console. It owns settings and log_lines.
+ * The settings that administrators save, and the latest log lines for the console. It owns settings, shop_logo and log_lines.
  * Other domains use `readSettings`; only `saveSettings` (a form) and `writeSettings` (the program) write.
  */
+export { type MailBrand, readBrand, readMailBrand, readShopName } from './brand.ts'
 export { storeLogLines } from './log-lines.ts'
 export { checkGeofeed, readGeofeed, type GeofeedLine } from './geofeed.ts'
 export { readSettings, readSome, savedAt, writeSettings } from './read.ts'
@@ -60,6 +62,12 @@ export function settingsRoutes(
   mount(settings.social, async () => {
     const { support_discord: discord, support_twitter: twitter } = await readSettings(db, secrets)
     return ok({ discord, twitter })
+  })
+  mount(settings.brand, async () => ok(await readBrand(db)))
+  mount(settings.saveLogo, call => saveLogo(ctx, call.caller, call.body.picture))
+  mount(settings.logo, async ({ reply }) => {
+    await serveLogo(ctx, reply)
+    return SENT
   })
   mount(settings.geofeed, async ({ request, reply }) => {
     await serveGeofeed(ctx, request, reply)

@@ -91,7 +91,7 @@ export async function orderTimeline(
  */
 export function isAbout(id: number, platformIds: string[]): SQL {
   const part = (at: 1 | 2) => keyPart(mails.key, at)
-  return sql`(${part(1)} in ('received', 'cancelled', 'reminder', 'delivered', 'expired', 'refused', 'moved', 'traffic')
+  return sql`(${part(1)} in ('received', 'cancelled', 'reminder', 'delivered', 'expired', 'refused', 'moved', 'changed', 'traffic')
       and ${part(2)} = ${String(id)}
     or ${isAboutOutage(mails.key)} and ${keyPart(mails.key, 3)} = ${String(id)}
     or ${part(1)} in ('receipt', 'renewed', 'not-delivered', 'refunded') and ${isOneOf(part(2), platformIds)}

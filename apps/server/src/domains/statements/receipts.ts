@@ -3,8 +3,8 @@ import { and, asc, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { SHOP_NAME } from '../../infra/shop-name.ts'
 import { users } from '../accounts/tables.ts'
+import { readShopName } from '../settings/index.ts'
 import { ruleTexts } from '../inventory/index.ts'
 import { productNameColumn, orderTranslations } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
@@ -33,7 +33,7 @@ export async function receiptsOf(db: Executor, orderId: number, userId: number):
     paid.map(payment => payment.platformOrderId)
   )
   return ok({
-    shop: SHOP_NAME,
+    shop: await readShopName(db),
     order_id: order.publicId,
     username,
     email,

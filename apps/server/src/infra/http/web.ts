@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import helmet from '@fastify/helmet'
 import fastifyStatic from '@fastify/static'
-import { refuse } from '@netlet/contract'
+import { accentSheet, type Brand, DEFAULT_SHOP_NAME, refuse } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
@@ -21,7 +21,7 @@ type Options = {
   folder?: string
 }
 
-const ANY: PageHead = { status: 200, title: 'Netlet', description: '' }
+const ANY: PageHead = { status: 200, title: DEFAULT_SHOP_NAME, description: '' }
 
 /** Serves the built web app. Every path that is neither a route nor a file opens the app, which has its own router. */
 export async function serveWeb(
@@ -139,11 +139,13 @@ export type PageHead = {
   data?: object
   /** False asks search engines to leave the page out. */
   indexed?: false
+  /** Whose page it is, from the first paint on. */
+  brand?: Brand
 }
 
 /** Replaces the title and the description of the built page. */
 function withHead(html: string, head: PageHead): string {
-  const { title, description, canonical, image, type = 'website', data, indexed } = head
+  const { title, description, canonical, image, type = 'website', data, indexed, brand } = head
   const tags = [
     `<title>${escaped(title)}</title>`,
     `<meta name="description" content="${escaped(description)}">`,
@@ -151,7 +153,7 @@ function withHead(html: string, head: PageHead): string {
     canonical && `<link rel="canonical" href="${escaped(canonical)}">`,
     ...(canonical
       ? [
-          property('site_name', 'Netlet'),
+          property('site_name', brand?.name ?? DEFAULT_SHOP_NAME),
           property('type', type),
           property('title', title),
           property('description', description),
@@ -163,9 +165,32 @@ function withHead(html: string, head: PageHead): string {
     // A closing tag in a text would end the element.
     data && `<script type="application/ld+json">${JSON.stringify(data).replaceAll('<', String.raw`\u003c`)}</script>`
   ].filter(Boolean)
-  return html
+  return (brand ? withBrand(html, brand) : html)
     .replace(/<meta\s+name="description"[^>]*>\s*/, '')
     .replace(/<title>[^<]*<\/title>/, () => tags.join('\n    '))
+}
+
+/** Replaces the default name, icon and accent of the built page, and hands them to the app (`kit/brand.ts`). */
+function withBrand(html: string, brand: Brand): string {
+  const { name, accent, logo } = brand
+  if (name === DEFAULT_SHOP_NAME && accent === '' && logo === null) return html
+  const tags = [
+    `<meta name="shop" content="${escaped(JSON.stringify(brand))}">`,
+    accent !== '' && `<style id="accent">${accentSheet(accent)}</style>`
+  ].filter(Boolean)
+  const icon = logo === null ? '/icon.svg' : escaped(logo)
+  return html
+    .replace(/<link rel="icon"[^>]*>/, () =>
+      [
+        logo === null ? '<link rel="icon" href="/icon.svg" type="image/svg+xml">' : `<link rel="icon" href="${icon}">`,
+        ...tags
+      ].join('\n    ')
+    )
+    .replace(
+      /(<span class="brand">\s*<img src=")[^"]*("[^>]*>)[^<]*/,
+      (_, before: string, after: string) => before + icon + after + escaped(name)
+    )
+    .replace(/(<noscript>)\w+/, (_, tag: string) => tag + escaped(name))
 }
 
 const property = (name: string, content: string) => `<meta property="og:${name}" content="${escaped(content)}">`

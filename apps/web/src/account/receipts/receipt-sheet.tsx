@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { useLanguage } from '../../i18n/language.ts'
 import { useNames, type Names } from '../../i18n/names.ts'
 import { useT } from '../../i18n/receipts.ts'
+import { useBrand } from '../../kit/brand.tsx'
 import { moneyIn } from '../../kit/money.ts'
 import { momentText } from '../../kit/time.tsx'
 import classes from './receipts.module.css'
@@ -15,6 +16,7 @@ type Line = { title: string; variant: string | null; quantity: number; unit: str
 export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Receipt }) {
   const t = useT()
   const language = useLanguage()
+  const { logo } = useBrand()
   const names = namesOf(useNames(), order)
   const amount = (text: string) => moneyIn(text, receipt.currency)
   const net = fromCents(toCents(receipt.total) - toCents(receipt.refunded))
@@ -26,7 +28,7 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
       <header className="row stretch between" style={{ gap: '0.5rem 2rem' }}>
         <div>
           <strong className="row unwrapped size-title" style={{ gap: '0.55rem', marginBottom: '0.25rem' }}>
-            <img src="/icon.svg" alt="" width={24} height={24} /> {order.shop}
+            <img src={logo ?? '/icon.svg'} alt="" width={24} height={24} /> {order.shop}
           </strong>
           <p>{t(receipt.kind)}</p>
         </div>

@@ -11,8 +11,10 @@ const COMMON: Record<string, Key> = {
   created_at: 'products.created_at',
   description: 'rules.description',
   email: 'users.email',
+  email_customer: 'orders.email_customer',
   from: 'servers.started_at',
   id: 'audit.id',
+  message: 'orders.message',
   name: 'rules.name',
   password: 'servers.password',
   reason: 'orders.note',
@@ -162,6 +164,7 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     variant_price: 'products.price',
     variants: 'products.variants'
   },
+  settings: { logo: 'brand.logo' },
   server: {
     connection: 'live.count',
     kind: 'abuse.kind',

@@ -68,7 +68,9 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
       : null
   const saved = (reply: unknown, { former, sent = {}, open, undo: exact }: Saved) => {
     const undo =
-      exact ?? (row && (action === 'edit' ? undoOf(resource, row, { reply, former, sent }) : formUndo(own, row, reply)))
+      exact ??
+      (row &&
+        (action === 'edit' ? undoOf(resource, row, { reply, former, sent }) : formUndo(own, row, { reply, sent })))
     const invalidate = [resource.list, ...(resource.also ?? [])]
     // An edit returns the row, which may have a new name.
     const edited = action === 'edit' && row && reply && typeof reply === 'object' ? { ...row, ...reply } : row
@@ -121,8 +123,11 @@ function undoOf<R extends Row>(
   return { route: form.update, input: { params: { id: row.id }, body: { ...former, version } } }
 }
 
-const formUndo = <R extends Row>(own: RowAction<R> | undefined, row: R, reply: unknown): Undo | undefined =>
-  own && 'form' in own ? own.undo?.(row, reply) : undefined
+const formUndo = <R extends Row>(
+  own: RowAction<R> | undefined,
+  row: R,
+  { reply, sent }: { reply: unknown; sent: Former }
+): Undo | undefined => (own && 'form' in own ? own.undo?.(row, reply, sent) : undefined)
 
 function formOf<R extends Row>({ form, rowActions }: Resource<R>, action: string) {
   if (action === 'new') return form?.create && { ...form, route: form.create }

@@ -22,6 +22,23 @@ export const areaField = <const N extends string>(
   )
 })
 
+/** What to tell the customer of a change: words, and whether to email them. */
+export const noteFields: readonly [Field<'message'>, Field<'email_customer'>] = [
+  { ...areaField('message', { rows: 3 }), optional: true, shown: () => '', help: t => t('note.hint') },
+  {
+    name: 'email_customer',
+    optional: true,
+    Input: function Email({ value, onChange, withAsterisk: _required, ...props }: FieldProps) {
+      const set = onChange as (value: string) => void
+      return (
+        <Checkbox {...props} checked={value === '1'} onChange={event => set(event.currentTarget.checked ? '1' : '')} />
+      )
+    },
+    shown: () => '1',
+    sent: value => value === '1'
+  }
+]
+
 /** A value without an input of its own, set by the form's plan. */
 export const hiddenField = <const N extends string>(
   name: N,

@@ -3,6 +3,7 @@ import type { Translations } from '@netlet/contract/languages'
 import type { ComponentType, ReactNode } from 'react'
 import type { Permission } from '@netlet/contract/permissions'
 import type { Endpoint } from '../../api/client.ts'
+import type { Question as Asked } from '../../kit/confirm.ts'
 import type { Key } from '../../i18n/admin.ts'
 import type { Undo } from './undo.ts'
 
@@ -89,8 +90,8 @@ export type TranslatedField<Names extends string = string> = Field<'translations
 }
 type InputOf<S> = S extends { readonly _zod: { input: infer I } } ? keyof I & string : never
 
-/** `typed`: a number to type before YES, see `risky`. `blocked`: there is no YES; the body says why. */
-export type Question = { title: string; body: string; danger?: boolean; typed?: number; blocked?: boolean }
+/** `typed`: a number to type before YES, see `risky`. `blocked`: there is no YES; the body says why. `note`: see `toTell`. */
+export type Question = Pick<Asked, 'title' | 'body' | 'danger' | 'typed' | 'blocked' | 'note'>
 /** `adds`: values sent with the form's, from the plan that the user confirmed. */
 type FormQuestion = Question & { adds?: Record<string, unknown> }
 /** The question before an action. It may have to wait for the server's plan. */
@@ -138,8 +139,11 @@ export type Tools = {
   refresh: () => void
 }
 
-/** The exact reversal of an action, from the row before it and the call's answer; undefined if there is none. */
-type Undoing<R> = (row: R, reply: unknown) => Undo | undefined
+/**
+ * The exact reversal of an action, from the row before it, the call's answer and the form's values; undefined if there
+ * is none.
+ */
+type Undoing<R> = (row: R, reply: unknown, sent?: Record<string, unknown>) => Undo | undefined
 
 /** Handles the call's answer. */
 type Answered = (reply: unknown, tools: Tools) => void

@@ -9,7 +9,7 @@ import { useMay } from '../../api/session.ts'
 import { bulk } from '../../api/routes.ts'
 import { type Key, useT } from '../../i18n/admin.ts'
 import { failureText, wordsOf } from '../../i18n/failures.ts'
-import { confirm } from '../../kit/confirm.ts'
+import { ask } from '../../kit/confirm.ts'
 import { formMessage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/money.ts'
@@ -168,6 +168,7 @@ function useBatch<R extends Row>(resource: Resource<R>, { some, rows, selected, 
   const work = async (action: Batch, other?: ApiError): Promise<void> => {
     if ('run' in action) return void (await action.run(selected(), open))
     let selection = rowsOf(selected())
+    let note: Awaited<ReturnType<typeof ask>> = {}
     if (action.confirm) {
       // For "all that match", the plan gives the exact number and version of the rows.
       const planned = action.planned || 'query' in selection
@@ -180,11 +181,12 @@ function useBatch<R extends Row>(resource: Resource<R>, { some, rows, selected, 
       const danger = question.danger || plan?.outcomes?.effects.some(({ effect }) => effect === 'unsettled') || false
       const blocked =
         action.planned === true && plan?.outcomes?.effects.length === 0 && plan.outcomes.refusals.length > 0
-      if (!(await confirm(risky({ ...question, body, danger, blocked }, count)))) return
+      note = await ask(risky({ ...question, body, danger, blocked }, count))
+      if (!note) return
       if ('query' in selection) selection = { ...selection, expected: count, ...(plan && { version: plan.version }) }
     }
     try {
-      onRun((await call(bulk.start, { body: { action: action.name, selection } })).id)
+      onRun((await call(bulk.start, { body: { action: action.name, selection, ...note } })).id)
     } catch (error) {
       if (action.confirm && isOtherMatch(error)) return work(action, error)
       throw error

@@ -3,7 +3,7 @@ import { address, ApiError, call, type Endpoint, type Input, unwrap } from '../.
 import { refresh } from '../../api/query.ts'
 import { t, useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
-import { confirm } from '../../kit/confirm.ts'
+import { ask } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import type { Question, T } from './resource.ts'
 import { offerUndo, type Undo } from './undo.ts'
@@ -30,6 +30,12 @@ export const deletion = (t: T, count?: string): Question => ({
   danger: true
 })
 
+/** Lets a question ask what to tell the customer of the order, or the customers of several. */
+export function toTell(t: T, question: Question, customers: 'one' | 'many' = 'one'): Question {
+  const of = customers === 'one' ? 'orders' : 'servers'
+  return { ...question, note: { message: t(`${of}.message`), hint: t('note.hint'), email: t(`${of}.email_customer`) } }
+}
+
 /**
  * Asks, makes one call, reports the result and refetches what changed.
  * @returns whether it was done; false after NO and after a failure that has been shown
@@ -44,10 +50,11 @@ export async function performed(
   input: unknown,
   { confirm: question, success, failure, invalidate = [], undo, what }: CommandOptions
 ): Promise<{ reply: unknown } | null> {
-  if (question && !(await confirm(question))) return null
+  const note = question ? await ask(question) : {}
+  if (!note) return null
   let reply: unknown
   try {
-    reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, input)
+    reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, withBody(input, note))
   } catch (error) {
     notify('bad', failureText(error, failure))
     // A refusal often means that the screen is out of date.
@@ -58,6 +65,12 @@ export async function performed(
   await refresh(...invalidate)
   return { reply }
 }
+
+/** Adds to the body of a call, which may have none. */
+const withBody = (input: unknown, more: object): unknown =>
+  Object.keys(more).length === 0
+    ? input
+    : { ...(input as object), body: { ...(input as { body?: object }).body, ...more } }
 
 type Done = { undo: Undo | undefined; what: string | undefined; invalidate: readonly Endpoint[] }
 

@@ -42,7 +42,7 @@ describe('the end of an order', () => {
     await save()
     await waitFor(() =>
       expect(requestsOf(orders.extend).map(({ body }) => body)).toEqual([
-        { expired_at: Date.parse(ends), ends_at: ends }
+        { expired_at: Date.parse(ends), ends_at: ends, message: '', email_customer: true }
       ])
     )
   })
@@ -85,17 +85,18 @@ describe('the end of an order', () => {
     expect((await form.findByRole('alert')).textContent).toContain(`but ${renewed.slice(0, 10)}`)
   })
 
-  it('is what it was by Undo, where it is still as it was set', async () => {
+  it('is what it was by Undo, where it is still as it was set, and again without an email', async () => {
     const [former, later] = [inDays(60).toISOString(), inDays(61).toISOString()]
     const { user, set, save } = await openExpiry({ ...order, expired_at: former })
     answer(orders.extend, { ...order, expired_at: later })
     set(typed(inDays(61)))
+    await user.click(screen.getByRole('checkbox', { name: 'Email the customer', checked: true }))
     await save()
     await user.click(await screen.findByRole('button', { name: 'Undo' }))
     await waitFor(() =>
       expect(requestsOf(orders.extend).at(-1)).toMatchObject({
         params: { id: '7' },
-        body: { expired_at: Date.parse(former), ends_at: later }
+        body: { expired_at: Date.parse(former), ends_at: later, email_customer: false }
       })
     )
   })

@@ -8,7 +8,7 @@ import { currentLanguage } from '../../i18n/language.ts'
 
 import { CreditForm, ExtendForm } from '../../kit/schemas.ts'
 import { momentText } from '../../kit/time.tsx'
-import { hiddenField, integerField, type Question, type T, textField, timeField } from '../kit/index.ts'
+import { hiddenField, integerField, noteFields, type Question, type T, textField, timeField } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
 
 const DAY = 86_400_000
@@ -43,13 +43,15 @@ export const extend = {
   name: 'extend',
   icon: IconCalendarPlus,
   whyNot: (order: Order) => obstacle(whyNotExtend(order)),
-  form: { schema: ExtendForm, fields: [timeField('expired_at'), shownEnd], route: orders.extend },
+  form: { schema: ExtendForm, fields: [timeField('expired_at'), ...noteFields, shownEnd], route: orders.extend },
   confirm: question,
   // Restores the former end, if the current one is still what was set.
-  undo: ({ id, expired_at: former }: Order, reply: unknown) => {
+  undo: ({ id, expired_at: former }: Order, reply: unknown, sent: Record<string, unknown> = {}) => {
     const { expired_at: set } = reply as Order
     if (former === null || set === null || set === former) return undefined
-    return { route: orders.extend, input: { params: { id }, body: { expired_at: Date.parse(former), ends_at: set } } }
+    // The customer hears of it if they heard of the change.
+    const body = { expired_at: Date.parse(former), ends_at: set, email_customer: sent['email_customer'] }
+    return { route: orders.extend, input: { params: { id }, body } }
   }
 } as const
 
@@ -58,7 +60,11 @@ export const credit = {
   name: 'credit',
   icon: IconCalendarHeart,
   whyNot: (order: Order) => obstacle(whyNotExtend(order)),
-  form: { schema: CreditForm, fields: [integerField('days'), textField('note'), shownEnd], route: orders.credit },
+  form: {
+    schema: CreditForm,
+    fields: [integerField('days'), textField('note'), ...noteFields, shownEnd],
+    route: orders.credit
+  },
   confirm: (t: T, order: Order, sent: Record<string, unknown>) => ({
     title: t('orders.creditTitle'),
     body: t('orders.creditBody', {

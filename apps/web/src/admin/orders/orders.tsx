@@ -38,6 +38,7 @@ import {
   idFilter,
   integer,
   monthFilter,
+  noteFields,
   oneOf,
   saveFile,
   type Selected,
@@ -45,6 +46,7 @@ import {
   StatList,
   type T,
   textFilter,
+  toTell,
   type Tools,
   type WhyNot
 } from '../kit/index.ts'
@@ -228,11 +230,12 @@ export const Orders = defineResource({
       icon: IconKey,
       route: orders.resetPassword,
       whyNot: order => obstacle(whyNotAsk(order, 'reset')),
-      confirm: (t, order) => ({
-        title: t('orders.resetTitle'),
-        body: t('orders.resetBody', { order: order.order_id }),
-        danger: true
-      }),
+      confirm: (t, order) =>
+        toTell(t, {
+          title: t('orders.resetTitle'),
+          body: t('orders.resetBody', { order: order.order_id }),
+          danger: true
+        }),
       success: queued
     },
     {
@@ -247,11 +250,12 @@ export const Orders = defineResource({
       icon: IconReplace,
       route: orders.change,
       whyNot: order => obstacle(whyNotAsk(order, 'change')),
-      confirm: (t, order) => ({
-        title: t('orders.changeTitle'),
-        body: t('orders.changeBody', { order: order.order_id }),
-        danger: true
-      }),
+      confirm: (t, order) =>
+        toTell(t, {
+          title: t('orders.changeTitle'),
+          body: t('orders.changeBody', { order: order.order_id }),
+          danger: true
+        }),
       success: queued
     },
     {
@@ -271,7 +275,8 @@ export const Orders = defineResource({
         fields: [
           idField('from_server_id', { useOptions: useServers, useNone: () => useT()('orders.fromAll') }),
           idField('server_id', { useOptions: useServers, useNone: () => useT()('orders.toAny') }),
-          idField('group_id', { useOptions: useServerGroups, useNone: () => useT()('orders.toOwnGroup') })
+          idField('group_id', { useOptions: useServerGroups, useNone: () => useT()('orders.toOwnGroup') }),
+          ...noteFields
         ],
         route: orders.move
       },
@@ -339,18 +344,16 @@ export const Orders = defineResource({
       planned: true,
       icon: IconReplace,
       failure: RESET_FAILED,
-      confirm: (t, count) => ({
-        title: t('orders.batchTitle', { count }),
-        body: t('orders.batchChange'),
-        danger: true
-      })
+      confirm: (t, count) =>
+        toTell(t, { title: t('orders.batchTitle', { count }), body: t('orders.batchChange'), danger: true }, 'many')
     },
     {
       name: 'order.reset',
       planned: true,
       icon: IconKey,
       failure: RESET_FAILED,
-      confirm: (t, count) => ({ title: t('orders.batchTitle', { count }), body: t('orders.batchReset'), danger: true })
+      confirm: (t, count) =>
+        toTell(t, { title: t('orders.batchTitle', { count }), body: t('orders.batchReset'), danger: true }, 'many')
     },
     { name: 'order.check', icon: IconActivity },
     {

@@ -196,7 +196,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** 'paid → delivering, amount: 10.77': the change of state, the reason, then other details. */
 function detailText({ t, accountT, language }: Said, detail: TimelineEntry['detail']): string {
-  const { from, to, code, seconds, working, of, ...more } = detail
+  const { from, to, code, seconds, working, of, batch: _batch, ...more } = detail
   const say = (value: unknown): string => {
     const text = textOf(value)
     if (`orders.is.${text}` in en) return t(`orders.is.${text}` as Key)

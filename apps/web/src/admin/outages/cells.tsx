@@ -6,7 +6,7 @@ import { useLanguage } from '../../i18n/language.ts'
 import { durationText } from '../../kit/money.ts'
 import { StateBadge, StateWithDetails, type Tone } from '../../kit/state-badge.tsx'
 import { Moment } from '../../kit/time.tsx'
-import { type Question, type T, figures, ofMany } from '../kit/index.ts'
+import { type Question, type T, figures, ofMany, toTell } from '../kit/index.ts'
 import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 
@@ -41,7 +41,7 @@ export async function creditQuestion(t: T, outage: OutageEntry, language: string
   const { id, server } = outage
   const plan = await call(fleet.previewCredit, { params: { id } })
   const body = [t('outages.creditBody'), '', ...planLines(t, plan, language), incidentLine(t, outage)].join('\n')
-  return ofMany({ title: t('outages.creditTitle', { server: server.name }), body }, plan.orders)
+  return toTell(t, ofMany({ title: t('outages.creditTitle', { server: server.name }), body }, plan.orders), 'many')
 }
 
 type Props = { outage: OutageEntry }

@@ -78,7 +78,7 @@ describe('outages', () => {
     expect(lines.map(line => line.textContent)).toEqual([
       'Orders that get time back: 1,200, from 300 customers.',
       'Each order runs 30 min to 4.5 hr longer, 200 days in total.',
-      'Emails, one for each of these orders: 1,200. Customers who turned these emails off get none.',
+      'Emails, one to each of these customers: 1,200. Customers who turned these emails off get none.',
       'Expired orders among them that restart on the same addresses: 2.',
       'Orders whose addresses are gone: 1. Their lost time is recorded without an email. You can reopen them to credit it.',
       'Orders already credited for this outage: 5. They get no further credit.',

@@ -12,7 +12,7 @@ import { useMay } from '../../api/session.ts'
 import { t, useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { currentLanguage, useLanguage } from '../../i18n/language.ts'
-import { confirm } from '../../kit/confirm.ts'
+import { ask } from '../../kit/confirm.ts'
 import { durationText } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { IncidentForm, OutageIncidentForm } from '../../kit/schemas.ts'
@@ -57,8 +57,9 @@ import {
 /** Asks with the current plan, credits the time, and shows the run above the list. */
 async function credit(outage: OutageEntry, { t, watch, refresh }: Tools): Promise<void> {
   try {
-    if (!(await confirm(await creditQuestion(t, outage, currentLanguage())))) return
-    const run = await call(fleet.creditOutage, { params: { id: outage.id } })
+    const note = await ask(await creditQuestion(t, outage, currentLanguage()))
+    if (!note) return
+    const run = await call(fleet.creditOutage, { params: { id: outage.id }, body: note })
     if (run) watch(run.id)
     notify('good', t(run ? 'outages.creditBegun' : 'outages.planNone'))
   } catch (error) {

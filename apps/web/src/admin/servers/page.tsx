@@ -22,7 +22,7 @@ import {
 import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { MoveForm, OutageForm, ServerForm } from '../../kit/schemas.ts'
+import { MoveOrdersForm, OutageForm, ServerForm } from '../../kit/schemas.ts'
 import {
   areaField,
   column,
@@ -35,6 +35,7 @@ import {
   risky,
   secretField,
   stateBack,
+  noteFields,
   switchField,
   textField,
   type Tools
@@ -201,10 +202,11 @@ export default defineResource({
       icon: IconArrowsTransferUp,
       whyNot: server => (server.status === 'given_up' ? 'whyNot.givenUp' : undefined),
       form: {
-        schema: MoveForm,
+        schema: MoveOrdersForm,
         fields: [
           idField('server_id', { useOptions: useServers, useNone: () => useT()('orders.toAny') }),
-          idField('group_id', { useOptions: useServerGroups, useNone: () => useT()('orders.toOwnGroup') })
+          idField('group_id', { useOptions: useServerGroups, useNone: () => useT()('orders.toOwnGroup') }),
+          ...noteFields
         ],
         route: fleet.moveOrders
       },

@@ -3,7 +3,7 @@ import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 import type { Key } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/money.ts'
-import { risky, type Question, type T } from '../kit/index.ts'
+import { risky, toTell, type Question, type T } from '../kit/index.ts'
 
 /** The number of groups in a question, and of rules per group. */
 const GROUPS = 4
@@ -80,7 +80,10 @@ export async function planQuestion(
   const lines = [t(body, { name: server.name }), '', ...planLines(t, action, plan)]
   const question = { title: t(title, { name: server.name }), body: lines.join('\n'), danger: true }
   // Pausing and deleting move no orders.
-  return action === 'pause' || action === 'delete' ? question : risky(question, plan.orders)
+  if (action === 'pause' || action === 'delete') return question
+  const sure = risky(question, plan.orders)
+  // The form of a move asks for the words itself.
+  return action === 'move' || plan.orders === 0 ? sure : toTell(t, sure, 'many')
 }
 
 /** Lists show the new port at once; the agent uses it after the next installation. */

@@ -54,6 +54,45 @@ export function SettingInput(props: Props) {
           onChange={event => onChange(event.currentTarget.value)}
         />
       )
+    case 'colour':
+      return (
+        <TextInput
+          {...common}
+          spellCheck={false}
+          placeholder="#0b6860"
+          value={value}
+          onChange={event => onChange(event.currentTarget.value)}
+          rightSectionWidth="3.5rem"
+          rightSection={
+            <input
+              type="color"
+              className={classes.colour}
+              aria-label={t('webSettings.chooseColour')}
+              value={/^#[\da-f]{6}$/i.test(value) ? value : '#0b6860'}
+              onChange={event => onChange(event.currentTarget.value)}
+            />
+          }
+        />
+      )
+    case 'zone':
+      return (
+        <>
+          <TextInput
+            {...common}
+            spellCheck={false}
+            list="time-zones"
+            value={value}
+            onChange={event => onChange(event.currentTarget.value)}
+          />
+          <datalist id="time-zones">
+            {['UTC', ...Intl.supportedValuesOf('timeZone')].map(zone => (
+              <option key={zone} value={zone} />
+            ))}
+          </datalist>
+        </>
+      )
+    case 'area':
+      return <Textarea {...common} rows={4} value={value} onChange={event => onChange(event.currentTarget.value)} />
     case 'lines':
       return (
         <Textarea

@@ -6,7 +6,7 @@ type After<P extends string> = Key extends infer K ? (K extends `${P}${infer N}`
 
 export type SettingField = {
   name: Name
-  kind: 'text' | 'secret' | 'number' | 'flag' | 'choice' | 'lines'
+  kind: 'text' | 'secret' | 'number' | 'flag' | 'choice' | 'lines' | 'colour' | 'zone' | 'area'
   unit?: After<'webSettings.unit.'>
 }
 type Group = { title: After<'webSettings.group.'>; fields: readonly SettingField[] }
@@ -141,6 +141,20 @@ export const TABS: readonly Tab[] = [
           number('keep_order_history_days', 'days'),
           number('keep_retired_proxies_days', 'days'),
           number('keep_unpaid_orders_days', 'days')
+        ]
+      }
+    ]
+  },
+  {
+    id: 'brand',
+    tests: [],
+    groups: [
+      { title: 'look', fields: [text('shop_name'), { name: 'shop_accent', kind: 'colour' }] },
+      {
+        title: 'mailLook',
+        fields: [
+          { name: 'shop_time_zone', kind: 'zone' },
+          { name: 'mail_footer', kind: 'area' }
         ]
       }
     ]

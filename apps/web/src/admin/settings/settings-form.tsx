@@ -13,6 +13,7 @@ import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
 import { useLatest } from '../../kit/use-latest.ts'
 import { AuditLink, FormAlert, May, type T, WorkButton, showDone, useCommand } from '../kit/index.ts'
+import { BrandTab, brandOf, showSaved } from './brand.tsx'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
 import { SenderDomain, SettingTests } from './tests.tsx'
@@ -189,6 +190,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     try {
       const saved = await call(settings.saveConfig, { body: { ...typed, version: base.version } })
       keep(saved)
+      showSaved(saved)
       setTyped(now => Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== typed[name])))
       setErrors({})
       const invalidate = [settings.config, settings.audit, settings.health, settings.webhookSecrets]
@@ -208,6 +210,26 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
       setSaving(false)
     }
   }
+  const groups = tab.groups.map(({ title, fields }) => (
+    <fieldset key={title} className={`card ${classes.group}`}>
+      <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
+        {t(`webSettings.group.${title}`)}
+      </legend>
+      <div className="start" style={gridStyle('20rem', '1rem 1.5rem')}>
+        {fields.map(field => (
+          <SettingInput
+            key={field.name}
+            field={field}
+            saved={base[field.name]}
+            typed={typed[field.name]}
+            error={errors[field.name]}
+            version={base.version}
+            onChange={value => change(field.name, value)}
+          />
+        ))}
+      </div>
+    </fieldset>
+  ))
   return (
     <>
       <form
@@ -230,26 +252,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
             setClashes(clashes.filter(one => one !== clash))
           }}
         />
-        {tab.groups.map(({ title, fields }) => (
-          <fieldset key={title} className={`card ${classes.group}`}>
-            <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
-              {t(`webSettings.group.${title}`)}
-            </legend>
-            <div className="start" style={gridStyle('20rem', '1rem 1.5rem')}>
-              {fields.map(field => (
-                <SettingInput
-                  key={field.name}
-                  field={field}
-                  saved={base[field.name]}
-                  typed={typed[field.name]}
-                  error={errors[field.name]}
-                  version={base.version}
-                  onChange={value => change(field.name, value)}
-                />
-              ))}
-            </div>
-          </fieldset>
-        ))}
+        {tab.id === 'brand' ? <BrandTab {...brandOf({ ...base, ...typed })}>{groups}</BrandTab> : groups}
         {tab.id === 'discord' && <ChatBotState />}
         {tab.id === 'shopify' && <WebhookSecretsState />}
         <SettingTests key={tab.id} tests={tab.tests} />

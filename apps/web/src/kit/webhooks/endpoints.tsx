@@ -308,7 +308,7 @@ function EndpointForm({ calls, endpoint, onClose, onMade }: EndpointFormProps) {
         <TextInput
           label={t('hooks.url')}
           description={t('hooks.urlHint')}
-          placeholder="https://hooks.example.com/netlet"
+          placeholder="https://hooks.example.com/orders"
           type="url"
           spellCheck={false}
           maxLength={1000}

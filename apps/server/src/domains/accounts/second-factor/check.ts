@@ -4,7 +4,6 @@ import type { Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { and, eq, inArray, isNull, lt, or } from '../../../infra/db/drizzle.ts'
-import { SHOP_NAME } from '../../../infra/shop-name.ts'
 import { type Factor, factorsOf, type Owner, passkeyOf, notifyOwner } from './factors.ts'
 import { handleOf, readAssertion } from './passkeys.ts'
 import { recoveryCodes, secondFactors } from './tables.ts'
@@ -111,8 +110,8 @@ const PERIOD = 30
 export const newTotpSecret = (): string => generateSecret()
 
 /** What the QR code holds. */
-export const totpUri = (secret: string, username: string): string =>
-  generateURI({ issuer: SHOP_NAME, label: username, secret })
+export const totpUri = (secret: string, { shop, username }: { shop: string; username: string }): string =>
+  generateURI({ issuer: shop, label: username, secret })
 
 /** The time step of a right code; null if it is wrong. @param code six digits */
 export function totpStep(secret: string, code: string, now: Date): number | null {

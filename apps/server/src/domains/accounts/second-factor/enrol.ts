@@ -12,6 +12,7 @@ import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { fieldRefusal } from '../../../infra/refusals.ts'
 import { ok, type Result } from '../../../infra/result.ts'
+import { readShopName } from '../../settings/index.ts'
 import { lockUser } from '../balance.ts'
 import { confirmCaller, lockConfirmed } from '../confirm-caller.ts'
 import { factorsOf, presentFactor, notifyOwner } from './factors.ts'
@@ -46,15 +47,16 @@ export async function beginSecondFactor(
     const factors = await factorsOf(unit.tx, user.id)
     const full = refuseMore(factors, form.method)
     if (full) return full
+    const shop = await readShopName(unit.tx)
     if (form.method === 'totp') {
       const secret = newTotpSecret()
       await openSessionTicket(unit, by, 'enrol', { kind: 'totp', secret: ctx.secrets.seal(secret) })
-      return ok({ totp: { secret, uri: totpUri(secret, user.username) }, passkey: null })
+      return ok({ totp: { secret, uri: totpUri(secret, { shop, username: user.username }) }, passkey: null })
     }
     if (!page) return refuse('passkey_needs_name')
     const challenge = newChallenge()
     await openSessionTicket(unit, by, 'enrol', { kind: 'passkey', challenge, origin: page.origin })
-    return ok({ totp: null, passkey: creationOptions(page, challenge, user, factors) })
+    return ok({ totp: null, passkey: creationOptions({ ...page, shop }, challenge, user, factors) })
   })
 }
 

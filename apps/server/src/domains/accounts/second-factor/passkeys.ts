@@ -9,7 +9,6 @@ import {
 import { isIP } from 'node:net'
 import { isLoopback, type Config } from '../../../infra/config.ts'
 import { hashToken, randomToken } from '../../../infra/secrets.ts'
-import { SHOP_NAME } from '../../../infra/shop-name.ts'
 
 /** EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257]
@@ -51,13 +50,13 @@ const known = (passkeys: readonly StoredPasskey[]) =>
 export const handleOf = (userId: number): string => hashToken(`passkey user ${userId}`).toString('base64url')
 
 export const creationOptions = (
-  { rpId }: PasskeyPage,
+  { rpId, shop }: PasskeyPage & { shop: string },
   challenge: string,
   user: { id: number; username: string },
   passkeys: readonly StoredPasskey[]
 ): PasskeyCreation => ({
   challenge,
-  rp: { id: rpId, name: SHOP_NAME },
+  rp: { id: rpId, name: shop },
   user: { id: handleOf(user.id), name: user.username, displayName: user.username },
   pubKeyCredParams: ALGORITHMS.map(alg => ({ type: 'public-key', alg })),
   timeout: TIMEOUT_MS,

@@ -1,5 +1,6 @@
 import {
   type BulkRun,
+  type CustomerNote,
   type MoveForm,
   type Order,
   type OrderFamily,
@@ -14,7 +15,7 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { and, asc, eq, isNull, sql } from '../../../infra/db/drizzle.ts'
 import { type Result, ok } from '../../../infra/result.ts'
-import { type RunInput, startRunIn } from '../../bulk/index.ts'
+import { type RunInput, noteInput, startRunIn } from '../../bulk/index.ts'
 import {
   leasesOf,
   lockInventory,
@@ -24,7 +25,7 @@ import {
   stockForRules
 } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
-import { canReopen, findOrder, isServed, lockOrder, orderLabels, reopenOrder } from '../../orders/index.ts'
+import { canReopen, findOrder, isServed, lockOrder, noteDetail, orderLabels, reopenOrder } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import {
   changeStatus,
@@ -42,7 +43,7 @@ import { advance } from '../advance.ts'
 import { holdingsOf, retireProxies } from '../holdings.ts'
 import { leaseMissing } from '../lease-more.ts'
 import type { MayDeliver } from '../tasks.ts'
-import { type Target, moveOffServer, moveLive, findPlace } from './move-off-server.ts'
+import { type Run, type Target, findPlace, moveLive, moveOffServer, noteOfRun } from './move-off-server.ts'
 
 /** How many orders and addresses a drain, a move or giving up would affect. */
 export async function impactOf(db: Executor, serverId: number): Promise<Result<ServerImpact>> {
@@ -66,7 +67,12 @@ export async function impactOf(db: Executor, serverId: number): Promise<Result<S
 }
 
 /** Sells nothing from a server, and moves its orders away as far as there is room. Each minute tries the rest again. */
-export const drainServer = (ctx: AppContext, by: UserActor, id: number): Promise<Result<BulkRun | null>> =>
+export const drainServer = (
+  ctx: AppContext,
+  by: UserActor,
+  id: number,
+  note?: CustomerNote
+): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
     const server = await lockServer(unit, id)
     if (!server) return refuse('not_found')
@@ -74,7 +80,7 @@ export const drainServer = (ctx: AppContext, by: UserActor, id: number): Promise
     if (server.status === 'returning') return refuse('server_returning')
     await changeStatus(unit, server, 'draining')
     unit.audit('server.drain', id, { before: { status: server.status }, after: { status: 'draining' } })
-    return ok(await startMoveRun(unit, by, id, await ordersOnServer(unit.tx, id)))
+    return ok(await startMoveRun(unit, by, id, await ordersOnServer(unit.tx, id), noteInput(note)))
   })
 
 /** Moves the orders of a server to another server or group. It still sells, unless it is paused. */
@@ -82,7 +88,7 @@ export const moveServerOrders = (
   ctx: AppContext,
   by: UserActor,
   id: number,
-  to: MoveForm
+  to: MoveForm & Partial<CustomerNote>
 ): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
     const server = await lockServer(unit, id)
@@ -97,7 +103,12 @@ export const moveServerOrders = (
  * Gives a server up permanently. Nothing is leased there and nothing waits for its agent any more. The run, and then
  * each minute's rescue, ends what orders hold there.
  */
-export const giveUpServer = (ctx: AppContext, by: UserActor, id: number): Promise<Result<BulkRun | null>> =>
+export const giveUpServer = (
+  ctx: AppContext,
+  by: UserActor,
+  id: number,
+  note?: CustomerNote
+): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
     const { tx } = unit
     const server = await lockServer(unit, id)
@@ -112,14 +123,8 @@ export const giveUpServer = (ctx: AppContext, by: UserActor, id: number): Promis
       .from(agentUsers)
       .where(eq(agentUsers.serverId, id))
     const ids = new Set([...(await ordersOnServer(tx, id)), ...users.flatMap(user => user.id ?? [])])
-    return ok(
-      await startMoveRun(
-        unit,
-        by,
-        id,
-        [...ids].toSorted((a, b) => a - b)
-      )
-    )
+    const sorted = [...ids].toSorted((a, b) => a - b)
+    return ok(await startMoveRun(unit, by, id, sorted, noteInput(note)))
   })
 
 async function startMoveRun(unit: Unit, by: UserActor, serverId: number, ids: number[], to: RunInput = {}) {
@@ -128,16 +133,18 @@ async function startMoveRun(unit: Unit, by: UserActor, serverId: number, ids: nu
   return startRunIn(unit, by, { action: 'order.leave_server', ids, labels: orderLabels, input })
 }
 
-const inputOf = ({ server_id: to_server_id, group_id: to_group_id }: MoveForm): RunInput => ({
-  ...(to_server_id === undefined ? {} : { to_server_id }),
-  ...(to_group_id === undefined ? {} : { to_group_id })
+const inputOf = ({ server_id, group_id, ...note }: MoveForm & Partial<CustomerNote>): RunInput => ({
+  to_server_id: server_id,
+  to_group_id: group_id,
+  ...noteInput(note)
 })
 
 /** Does the work for one row of that run. */
-export const moveRunRow = (unit: Unit, orderId: number, input: RunInput): Promise<Result<null>> =>
+export const moveRunRow = (unit: Unit, orderId: number, run: Run): Promise<Result<null>> =>
   moveOffServer(unit, orderId, {
-    serverId: input['server_id'] ?? 0,
-    target: { serverId: input['to_server_id'], groupId: input['to_group_id'] }
+    serverId: run.input.server_id ?? 0,
+    target: { serverId: run.input.to_server_id, groupId: run.input.to_group_id },
+    note: noteOfRun(run)
   })
 
 /** Moves one order: all of its addresses, or those of one server. */
@@ -145,7 +152,12 @@ export async function moveOrder(
   ctx: AppContext,
   by: Actor,
   id: number,
-  { from_server_id: from, ...to }: MoveForm & { from_server_id?: number | undefined }
+  {
+    from_server_id: from,
+    message,
+    email_customer,
+    ...to
+  }: MoveForm & Partial<CustomerNote> & { from_server_id?: number | undefined }
 ): Promise<Result<Order>> {
   const moved = await command(ctx, by, async unit => {
     const order = await lockOrder(unit, id)
@@ -157,8 +169,9 @@ export async function moveOrder(
     const all = [...new Set(held.flatMap(holding => holding.serverIds))]
     const leaving = all.filter(serverId => (from === undefined || serverId === from) && serverId !== to.server_id)
     if (leaving.length === 0) return refuse('nothing_to_move')
-    const done = await moveLive(unit, order, leaving, { serverId: to.server_id, groupId: to.group_id })
-    if (done.ok) unit.audit('order.move', id, { before: { servers: all }, after: { from, ...to } })
+    const note = { message, email_customer }
+    const done = await moveLive(unit, order, leaving, { serverId: to.server_id, groupId: to.group_id }, note)
+    if (done.ok) unit.audit('order.move', id, { before: { servers: all }, after: { from, ...to, ...noteDetail(note) } })
     return done
   })
   return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved

@@ -29,7 +29,7 @@ afterAll(() => stack?.close())
 
 const preview = async (id: number) => (await stack.admin.get<CreditPreview>(`/api/servers/outages/${id}/credit/`)).data
 const credit = (id: number, outage: number) =>
-  command(stack.ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage }))
+  command(stack.ctx, SYSTEM, unit => creditOrder(unit, id, { id: 1, input: { outage_id: outage } }))
 const end = async (id: number) => (await stack.order(id)).expiredAt?.getTime() ?? 0
 const ago = (hours: number, at = stack.ctx.now()) => new Date(at.getTime() - hours * HOUR)
 /** An outage of a server, in hours before an instant. */

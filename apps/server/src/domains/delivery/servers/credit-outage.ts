@@ -1,4 +1,4 @@
-import { type BulkRun, type CreditPreview, refuse } from '@netlet/contract'
+import { type BulkRun, type CreditPreview, type CustomerNote, refuse } from '@netlet/contract'
 import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
 import type { Actor, UserActor } from '../../../infra/actor.ts'
 import { iso } from '../../../infra/clock.ts'
@@ -7,15 +7,14 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { type Result, done, ok } from '../../../infra/result.ts'
 import { users } from '../../accounts/tables.ts'
-import { type RunInput, startRunIn, unendedRun } from '../../bulk/index.ts'
+import { noteInput, startRunIn, unendedRun } from '../../bulk/index.ts'
 import { type Outage, findOutage, lockOutage, removeOutage } from '../../servers/index.ts'
-import { enqueueMail } from '../../mail/index.ts'
-import { creditTime, creditUnserved, lockOrder, orderLabels, orderMail } from '../../orders/index.ts'
+import { announce, creditTime, creditUnserved, lockOrder, noteDetail, orderLabels } from '../../orders/index.ts'
 import { incidentsOfOutages, linkIncidentIn } from '../../status/index.ts'
 import { advance } from '../advance.ts'
 import { restoreAddresses, reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
-import { announceMove } from './move-off-server.ts'
+import { announceMove, noteOfRun, type Run } from './move-off-server.ts'
 import { creditedAfterEnd, ordersAffectedBy, type EndedOutage } from './lost-time.ts'
 import { serverNames } from './replace.ts'
 
@@ -59,8 +58,8 @@ export async function previewCredit(db: Executor, outageId: number, now: Date): 
       most: lost.reduce((most, seconds) => Math.max(most, seconds), 0),
       total: lost.reduce((sum, seconds) => sum + seconds, 0)
     },
-    // One for each order that is served again. Customers of orders that stay over get none.
-    mails: served.length,
+    // One to each customer whose orders are served again. Customers of orders that stay over get none.
+    mails: new Set(served.map(({ userId }) => userId)).size,
     customers: new Set(served.map(({ userId }) => userId)).size,
     revived: served.filter(({ phase }) => phase === 'grace').length,
     ended: ended.length,
@@ -78,13 +77,13 @@ export async function previewCredit(db: Executor, outageId: number, now: Date): 
 
 /**
  * Credits the time of an outage to all orders that lost some, as a run; null if there are none.
- * @param incidentId the incident that customers are shown; by default the one that the outage has already
+ * @param form `incident_id`: the incident that customers are shown; by default the one that the outage has already
  */
 export const creditOutage = (
   ctx: AppContext,
   by: UserActor,
   outageId: number,
-  incidentId?: number
+  { incident_id: incidentId, ...note }: Partial<CustomerNote> & { incident_id?: number | undefined } = {}
 ): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
     const named = incidentId === undefined ? done : await linkIncidentIn(unit, outageId, incidentId)
@@ -95,7 +94,7 @@ export const creditOutage = (
     const ids = (await ordersAffectedBy(unit.tx, outage.data, unit.now)).map(({ id }) => id)
     if (ids.length === 0) return ok(null)
     unit.audit('server.credit_outage', outage.data.serverId, { after: { outage: outageId, orders: ids.length } })
-    const input = { outage_id: outageId }
+    const input = { outage_id: outageId, ...noteInput(note) }
     return ok(await startRunIn(unit, by, { action: 'order.credit_outage', ids, labels: orderLabels, input }))
   })
 
@@ -104,11 +103,12 @@ export const creditOutage = (
  * revived on the same addresses for that time from now. An order whose addresses are gone keeps it as time that was not
  * served: an operator may reopen or refund it.
  */
-export async function creditOrder(unit: Unit, orderId: number, input: RunInput): Promise<Result<null>> {
+export async function creditOrder(unit: Unit, orderId: number, run: Run): Promise<Result<null>> {
   const { tx, now } = unit
+  const note = noteOfRun(run)
   const order = await lockOrder(unit, orderId)
   if (!order) return refuse('not_found')
-  const outage = ended(await lockOutage(unit, input['outage_id'] ?? 0, 'key share'))
+  const outage = ended(await lockOutage(unit, run.input.outage_id ?? 0, 'key share'))
   if (!outage.ok) return outage
   const { id: outageId, serverId, startedAt, endedAt } = outage.data
   const known = and(eq(outageCredits.outageId, outageId), eq(outageCredits.orderId, orderId))
@@ -120,36 +120,30 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   const changed = phase === 'grace' ? await restoreAddresses(unit, order) : null
   const revived = changed !== null
   if (revived) await reviveDelivery(unit, order)
-  if (changed) await announceMove(unit, orderId, changed)
+  if (changed) await announceMove(unit, orderId, changed, note)
   const goesOn = new Date(Math.max(order.expiredAt.getTime(), now.getTime()))
   const isServed = phase === 'running' || revived
-  const credited = { seconds, outage: outageId, server: (await serverNames(tx, [serverId])).get(serverId) }
+  const server = (await serverNames(tx, [serverId])).get(serverId)
+  const credited = { seconds, outage: outageId, server, ...noteDetail(note) }
   // A revived order goes on from now. One that stays over has this time left after its end.
   const expiredAt = isServed
     ? await creditTime(unit, { ...order, expiredAt: goesOn }, credited)
     : await creditUnserved(unit, order, credited)
   unit.audit('order.credit', orderId, {
     before: { expired_at: iso(order.expiredAt) },
-    after: { expired_at: iso(expiredAt), outage: outageId }
+    after: { expired_at: iso(expiredAt), outage: outageId, ...noteDetail(note) }
   })
   if (revived) await advance(unit, [orderId])
-  if (!isServed) return done
-  const mail = await orderMail(tx, orderId)
-  if (!mail) return done
-  const incident = (await incidentsOfOutages(tx, [outageId])).get(outageId) ?? null
-  enqueueMail(unit, {
-    ...mail,
-    template: 'outage-credited',
-    data: {
-      ...mail.data,
-      from: iso(startedAt),
-      to: iso(endedAt),
-      minutes: Math.ceil(seconds / 60),
-      expires_at: iso(expiredAt),
-      incident
-    },
-    key: `credited:${outageId}:${orderId}`
-  })
+  if (!isServed || note.email_customer === false) return done
+  const data = {
+    from: iso(startedAt),
+    to: iso(endedAt),
+    minutes: Math.ceil(seconds / 60),
+    expires_at: iso(expiredAt),
+    incident: (await incidentsOfOutages(tx, [outageId])).get(outageId) ?? null
+  }
+  const key = `credited:${outageId}:${orderId}`
+  await announce(unit, orderId, { template: 'outage-credited', data, key }, note)
   return done
 }
 

@@ -3,28 +3,31 @@ import { and, asc, eq, isNull } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { done, ok, type Result } from '../../../infra/result.ts'
+import type { RunInput } from '../../bulk/index.ts'
 import { serverGroups, serverGroupServers, servers } from '../../servers/tables.ts'
 import { lockInventory, release, reserve, splitLease } from '../../inventory/index.ts'
-import { type OrderRow, isServed, lockOrder, orderMail, regroup, taskStateOf } from '../../orders/index.ts'
+import { type Note, type OrderRow, announce, isServed, lockOrder, regroup, taskStateOf } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { moveOffLostServer, replaceOnServer, sharesOnServer } from './replace.ts'
 import { holdingsOf, sumOf } from '../holdings.ts'
 import type { LeaseSource } from '../lease-more.ts'
 import { reservationOf } from '../start.ts'
 import { proxies } from '../tables.ts'
-import { enqueueMail } from '../../mail/index.ts'
 
-/** Tells the customer that addresses of an order change. */
-export async function announceMove(unit: Unit, orderId: number, addresses: number): Promise<void> {
-  const mail = await orderMail(unit.tx, orderId)
-  if (!mail) return
-  enqueueMail(unit, {
-    ...mail,
-    template: 'addresses-changed',
-    data: { ...mail.data, addresses },
-    key: `moved:${orderId}:${unit.now.toISOString()}`
-  })
+/** Mails the customer that addresses of an order change, unless an operator's note says not to. */
+export async function announceMove(unit: Unit, orderId: number, addresses: number, note: Note = {}): Promise<void> {
+  if (note.email_customer === false) return
+  const key = `moved:${orderId}:${unit.now.toISOString()}`
+  await announce(unit, orderId, { template: 'addresses-changed', data: { addresses }, key }, note)
 }
+
+/** The note of a run. All orders of one customer are in one mail. */
+export const noteOfRun = ({ id, input: { message, email_customer } }: Run): Note => ({
+  message,
+  email_customer,
+  batch: `run:${id}`
+})
+export type Run = { id: number; input: RunInput }
 
 /** Where addresses go. With neither: to other servers of the order's own group. */
 export type Target = { serverId?: number | undefined; groupId?: number | undefined }
@@ -36,7 +39,7 @@ export type Target = { serverId?: number | undefined; groupId?: number | undefin
 export async function moveOffServer(
   unit: Unit,
   orderId: number,
-  { serverId, target = {} }: { serverId: number; target?: Target }
+  { serverId, target = {}, note }: { serverId: number; target?: Target; note?: Note }
 ): Promise<Result<null>> {
   const { tx } = unit
   const order = await lockOrder(unit, orderId)
@@ -51,14 +54,14 @@ export async function moveOffServer(
     if (order.paidAt === null || order.state === 'failed') await release(tx, { orderId })
     else {
       const worked = await moveOffLostServer(unit, order, serverId)
-      if (worked > 0 && served) await announceMove(unit, orderId, worked)
+      if (worked > 0 && served) await announceMove(unit, orderId, worked, note)
     }
     return done
   }
   if (order.state === 'placed') return reserveElsewhere(unit, order, serverId, target)
   // An order that has ended leaves by itself, once its agents confirm.
   if (!served) return done
-  const moved = await moveLive(unit, order, [serverId], target)
+  const moved = await moveLive(unit, order, [serverId], target, note)
   return moved.ok ? done : moved
 }
 
@@ -70,7 +73,8 @@ export async function moveLive(
   unit: Unit,
   order: OrderRow,
   serverIds: number[],
-  target: Target
+  target: Target,
+  note?: Note
 ): Promise<Result<{ moved: number }>> {
   const { tx } = unit
   const held = (await holdingsOf(tx, order.id)).filter(holding => !holding.replaced)
@@ -93,7 +97,7 @@ export async function moveLive(
     moved += given
   }
   if (target.groupId !== undefined) await regroup(unit, order, target.groupId)
-  if (moved > 0) await announceMove(unit, order.id, moved)
+  if (moved > 0) await announceMove(unit, order.id, moved, note)
   await advance(unit, [order.id])
   return ok({ moved })
 }

@@ -42,6 +42,7 @@ test('the credit of an outage names its incident: in the mail, and to whom the o
   const incident = { id: made.data.id, title: 'A broken switch' }
   await stack.finish((await admin.post<BulkRun | null>(`${path}credit/`, { incident_id: incident.id })).data)
   expect(await read()).toMatchObject({ incident, credited: 1 })
+  expect(await stack.mails('outage-credited')).toHaveLength(1)
   const { rows } = await ctx.db.execute(sql`select data -> 'data' -> 'incident' as incident from pgboss.job
     where name = 'send-mail' and data ->> 'template' = 'outage-credited'`)
   expect(rows).toEqual([{ incident }])

@@ -1,5 +1,5 @@
 import type { BulkRun } from '@netlet/contract'
-import { asc, eq, isNull, sql } from '../../../infra/db/drizzle.ts'
+import { asc, eq, isNull, max, sql } from '../../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
@@ -12,6 +12,8 @@ import { eventHandlers } from '../../../event-handlers.ts'
 import { workOnRun } from '../../bulk/work-on-run.ts'
 import { handleEvent, storeEvent } from '../../commerce/index.ts'
 import { convergeServer } from '../../convergence/index.ts'
+import { sendGathered } from '../../mail/gather.ts'
+import { mailParts } from '../../mail/tables.ts'
 import { serversBehind } from '../../servers/index.ts'
 import { AgentCallFailed } from '../../convergence/converge.ts'
 import { checkServers } from '../../convergence/check-servers.ts'
@@ -162,6 +164,12 @@ export async function startServersStack(range: string): Promise<ServersStack> {
       while (await workOnRun(ctx, bulkActions, run.id, { sliceMs: 0 }));
     },
     async mails(template) {
+      const { cause, to, id } = mailParts
+      const gathering = db
+        .select({ cause, to, last: max(id).mapWith(Number) })
+        .from(mailParts)
+        .groupBy(cause, to)
+      for (const one of await gathering) await sendGathered(ctx, { ...one, last: one.last ?? 0 })
       const { rows } = await db.execute<{ to: string; language: string; key: string }>(
         sql`select data ->> 'to' as to, data ->> 'language' as language, data ->> 'key' as key from pgboss.job
           where name = 'send-mail' and data ->> 'template' = ${template} order by created_on`

@@ -1,9 +1,10 @@
 import type { Language } from '@netlet/contract'
 import { type RenderedMail, renderLayout } from '../layout.ts'
 import { accessTemplates, codeTemplates } from './account.ts'
-import type { MailTemplate, TemplateContext } from './define.ts'
+import { inTimeZone, type MailTemplate, type TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderLifeTemplates, orderTemplates } from './orders.ts'
+import { changeTemplates } from './changes.ts'
 import { outageTemplates } from './outages.ts'
 import { paymentTemplates } from './payments.ts'
 import { secondFactorTemplates, securityTemplates } from './security.ts'
@@ -17,6 +18,7 @@ export const TEMPLATES = {
   ...codeTemplates,
   ...orderTemplates,
   ...orderLifeTemplates,
+  ...changeTemplates,
   ...outageTemplates,
   ...paymentTemplates,
   ...operatorTemplates,
@@ -31,6 +33,9 @@ export const TEMPLATES = {
 export type Template = keyof typeof TEMPLATES
 export type TemplateData<T extends Template> = (typeof TEMPLATES)[T]['sample']
 
+/** Templates that can name several orders: see `Gathered`. */
+export type GatheredTemplate = keyof typeof changeTemplates | 'addresses-changed' | 'outage-credited'
+
 /** Fills a template and renders the mail. @param unsubscribeUrl where the recipient can switch such mails off */
 export function renderTemplate<T extends Template>(
   name: T,
@@ -39,5 +44,6 @@ export function renderTemplate<T extends Template>(
   unsubscribeUrl?: string
 ): RenderedMail {
   const { content } = TEMPLATES[name] as unknown as MailTemplate<TemplateData<T>>
-  return renderLayout({ ...content[language](data, shop), unsubscribeUrl }, language)
+  const filled = inTimeZone(shop.brand.timeZone, () => content[language](data, shop))
+  return renderLayout({ ...filled, unsubscribeUrl }, { language, ...shop })
 }

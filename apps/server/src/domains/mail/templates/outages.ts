@@ -1,3 +1,4 @@
+import { aboutEn, aboutZh, EN, type Gathered, shared, ZH } from './changes.ts'
 import { day, sender, template } from './define.ts'
 
 type OrderMail = { username: string; order_id: string; product_name: string }
@@ -15,40 +16,32 @@ const incidentLink = ({ id, title }: Incident, shopUrl: string): string => `${ti
 const dashboard = (shopUrl: string): string => `${shopUrl}/dashboard/index/proxies`
 
 export const outageTemplates = {
-  'addresses-changed': template<OrderMail & { addresses: number }>({
+  'addresses-changed': template<Gathered<{ addresses: number }>>({
     kind: 'proxies',
     many: true,
     sample: { ...sample, addresses: 8 },
     content: {
       en: (data, shop) => ({
-        subject: `Some addresses of your order are changing: ${data.product_name}`,
+        subject: `Some of your addresses are changing: ${aboutEn(data)}`,
         heading: `Hello ${data.username}, some of your addresses are changing`,
-        paragraphs: [
-          'We are taking a server out of use, so we are replacing some addresses of your order. The old ones stop working as soon as the new ones are ready.',
-          'The password stays the same. Please download your proxy list again.'
-        ],
-        facts: [
-          ['Order', data.order_id],
-          ['Plan', data.product_name],
-          ['Changing addresses', String(data.addresses)]
-        ],
-        button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },
-        footer: sender(shop)
+        ...shared(EN, data, shop, {
+          paragraphs: [
+            'We are taking a server out of use, so we are replacing some of your addresses. The old ones stop working as soon as the new ones are ready.',
+            'The password stays the same. Please download your proxy list again.'
+          ],
+          factsOf: ({ addresses }) => [['Changing addresses', String(addresses)]]
+        })
       }),
       'zh-CN': (data, shop) => ({
-        subject: `您的订单地址将变更：${data.product_name}`,
+        subject: `您的部分地址将变更：${aboutZh(data)}`,
         heading: `${data.username}，您好，您的部分地址将变更`,
-        paragraphs: [
-          '我们将停用一台服务器，因此您订单中的部分地址会被替换。新地址就绪后，旧地址将停止工作。',
-          '密码保持不变，请重新获取您的代理列表。'
-        ],
-        facts: [
-          ['订单', data.order_id],
-          ['套餐', data.product_name],
-          ['变更的地址数量', String(data.addresses)]
-        ],
-        button: { label: '查看我的代理', url: dashboard(shop.shopUrl) },
-        footer: sender(shop)
+        ...shared(ZH, data, shop, {
+          paragraphs: [
+            '我们将停用一台服务器，因此您的部分地址会被替换。新地址就绪后，旧地址将停止工作。',
+            '密码保持不变，请重新获取您的代理列表。'
+          ],
+          factsOf: ({ addresses }) => [['变更的地址数量', String(addresses)]]
+        })
       })
     }
   }),
@@ -88,7 +81,7 @@ export const outageTemplates = {
     }
   }),
   'outage-credited': template<
-    OrderMail & { from: string; to: string; minutes: number; expires_at: string; incident?: Incident | null }
+    Gathered<{ from: string; to: string; minutes: number; expires_at: string; incident?: Incident | null }>
   >({
     kind: 'proxies',
     many: true,
@@ -102,38 +95,34 @@ export const outageTemplates = {
     },
     content: {
       en: (data, shop) => ({
-        subject: `We extended your order: ${data.product_name}`,
+        subject: `We credited you for an outage: ${aboutEn(data)}`,
         heading: `Hello ${data.username}, we credited you for an outage`,
-        paragraphs: [
-          'A server with addresses of your order did not respond for a while. We are sorry, and have extended your order by that time.',
-          ...(data.incident ? [`What happened: ${incidentLink(data.incident, shop.shopUrl)}`] : [])
-        ],
-        facts: [
-          ['Order', data.order_id],
-          ['Plan', data.product_name],
-          ['Outage', `${day(data.from)} – ${day(data.to)}`],
-          ['Added', data.minutes === 1 ? '1 minute' : `${data.minutes} minutes`],
-          ['Valid until', day(data.expires_at)]
-        ],
-        button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },
-        footer: sender(shop)
+        ...shared(EN, data, shop, {
+          paragraphs: [
+            'A server with some of your addresses did not respond for a while. We are sorry, and have added that time to your term.',
+            ...(data.incident ? [`What happened: ${incidentLink(data.incident, shop.shopUrl)}`] : [])
+          ],
+          factsOf: ({ from, to, minutes, expires_at }) => [
+            ['Outage', `${day(from)} – ${day(to)}`],
+            ['Added', minutes === 1 ? '1 minute' : `${minutes} minutes`],
+            ['Valid until', day(expires_at)]
+          ]
+        })
       }),
       'zh-CN': (data, shop) => ({
-        subject: `您的订单已延长：${data.product_name}`,
+        subject: `我们已补偿故障时间：${aboutZh(data)}`,
         heading: `${data.username}，您好，我们已补偿故障时间`,
-        paragraphs: [
-          '为您的订单提供地址的一台服务器曾有一段时间没有响应，我们深表歉意，并已相应延长您的订单。',
-          ...(data.incident ? [`事件说明：${incidentLink(data.incident, shop.shopUrl)}`] : [])
-        ],
-        facts: [
-          ['订单', data.order_id],
-          ['套餐', data.product_name],
-          ['故障时间', `${day(data.from)} – ${day(data.to)}`],
-          ['延长', `${data.minutes} 分钟`],
-          ['有效期至', day(data.expires_at)]
-        ],
-        button: { label: '查看我的代理', url: dashboard(shop.shopUrl) },
-        footer: sender(shop)
+        ...shared(ZH, data, shop, {
+          paragraphs: [
+            '为您提供部分地址的一台服务器曾一段时间没有响应，深表歉意。您的租期已相应延长。',
+            ...(data.incident ? [`事件说明：${incidentLink(data.incident, shop.shopUrl)}`] : [])
+          ],
+          factsOf: ({ from, to, minutes, expires_at }) => [
+            ['故障时间', `${day(from)} – ${day(to)}`],
+            ['延长', `${minutes} 分钟`],
+            ['有效期至', day(expires_at)]
+          ]
+        })
       })
     }
   })
