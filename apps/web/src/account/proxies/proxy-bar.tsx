@@ -1,7 +1,15 @@
 import type { Order, Proxy } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import { IconActivity, IconCode, IconCopy, IconDownload, IconEye, IconEyeOff } from '@tabler/icons-react'
-import { useRef, useState } from 'react'
+import {
+  IconActivity,
+  IconChevronDown,
+  IconCode,
+  IconCopy,
+  IconDownload,
+  IconEye,
+  IconEyeOff
+} from '@tabler/icons-react'
+import { useId, useRef, useState } from 'react'
 import { useT } from '../../i18n/proxies.ts'
 import { passFocus } from '../../kit/focus-return.ts'
 import { numberText } from '../../kit/money.ts'
@@ -37,6 +45,9 @@ export function ProxyBar(props: Props) {
   const { order, loading, first, picked, filtered, onUnpick, choice, secure, onChoose, takeOut, tasks, reveal } = props
   const t = useT()
   const [code, setCode] = useState(false)
+  /** On a phone. */
+  const [open, setOpen] = useState(false)
+  const id = useId()
   const copy = useRef<HTMLButtonElement>(null)
   const chosen = [...picked.values()].map(addressOf)
   const isPicked = chosen.length > 0
@@ -66,7 +77,6 @@ export function ProxyBar(props: Props) {
       >
         {t(isPicked ? 'proxy.exportPicked' : all ? 'proxy.exportAll' : 'proxy.export', { count })}
       </Button>
-      <FormatPicker choice={choice} onChoose={onChoose} secure={secure} />
       {isPicked && (
         <Button
           variant="subtle"
@@ -80,40 +90,52 @@ export function ProxyBar(props: Props) {
           {t('orders.unselect')}
         </Button>
       )}
-      <span className={classes.gap} />
-      <UnavailableHint why={order && whyNotNow(order, 'check', t)}>
+      <Button
+        variant="default"
+        size="sm"
+        className={classes.more}
+        aria-expanded={open}
+        aria-controls={id}
+        rightSection={<IconChevronDown size={16} aria-hidden />}
+        onClick={() => setOpen(!open)}
+      >
+        {t('proxy.more')}
+      </Button>
+      <div id={id} className={classes.rest} data-open={open || undefined}>
+        <FormatPicker choice={choice} onChoose={onChoose} secure={secure} />
+        <span className={classes.gap} />
+        <UnavailableHint why={order && whyNotNow(order, 'check', t)}>
+          <Button
+            variant="default"
+            size="sm"
+            leftSection={<IconActivity size={16} aria-hidden />}
+            disabled={off}
+            loading={tasks.out === 'check'}
+            onClick={tasks.check}
+          >
+            {t('proxy.check')}
+          </Button>
+        </UnavailableHint>
         <Button
           variant="default"
           size="sm"
-          leftSection={<IconActivity size={16} aria-hidden />}
+          leftSection={reveal.all ? <IconEyeOff size={16} aria-hidden /> : <IconEye size={16} aria-hidden />}
+          aria-pressed={reveal.all}
           disabled={off}
-          loading={tasks.out === 'check'}
-          onClick={tasks.check}
+          onClick={() => reveal.showAll(!reveal.all)}
         >
-          {t('proxy.check')}
+          {t('proxy.show')}
         </Button>
-      </UnavailableHint>
-      <Button
-        variant="default"
-        size="sm"
-        className={classes.later}
-        leftSection={reveal.all ? <IconEyeOff size={16} aria-hidden /> : <IconEye size={16} aria-hidden />}
-        aria-pressed={reveal.all}
-        disabled={off}
-        onClick={() => reveal.showAll(!reveal.all)}
-      >
-        {t('proxy.show')}
-      </Button>
-      <Button
-        variant="default"
-        size="sm"
-        className={classes.later}
-        leftSection={<IconCode size={16} aria-hidden />}
-        disabled={off || !first}
-        onClick={() => setCode(true)}
-      >
-        {t('code.open')}
-      </Button>
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconCode size={16} aria-hidden />}
+          disabled={off || !first}
+          onClick={() => setCode(true)}
+        >
+          {t('code.open')}
+        </Button>
+      </div>
       {code && first && <CodeDialog proxy={first} onClose={() => setCode(false)} />}
     </div>
   )

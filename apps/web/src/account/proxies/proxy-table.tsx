@@ -170,35 +170,33 @@ const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, on
       <div className={`row unwrapped ${classes.cardHead}`} style={{ gap: '0.35rem' }}>
         <PickProxy proxy={proxy} isPicked={isPicked} onPick={onPick} />
         <strong className="mono">{addressOf(proxy)}</strong>
+        <ProxyStatus status={proxy.status} />
         <CopyProxy proxy={proxy} choice={choice} />
       </div>
-      <dl className={classes.access}>
-        <dt>{tAccount('proxy.username')}</dt>
+      <dl className={`row ${classes.access}`} style={{ gap: '0 0.75rem' }}>
+        <dt className="sr-only">{tAccount('proxy.username')}</dt>
         <dd className="mono">{proxy.username}</dd>
-        <dt>{tAccount('proxy.password')}</dt>
+        <dt className="sr-only">{tAccount('proxy.password')}</dt>
         <dd>
           <Password proxy={proxy} shown={isShown} onToggle={onToggle} />
         </dd>
-        <dt>{tAccount('proxy.status')}</dt>
-        <dd className={classes.status}>
-          <ProxyStatus status={proxy.status} />
-          {proxy.status !== null && (
-            <span className="dim">
-              · <Ago at={proxy.updated_at} />
-            </span>
-          )}
-        </dd>
       </dl>
-      {SITES.some(([by]) => proxy[by] !== null) && (
-        <dl className={classes.delays}>
+      {proxy.status !== null && (
+        <dl className={`row size-table ${classes.delays}`} style={{ gap: '0 0.75rem' }}>
           {SITES.map(([by, title]) => (
-            <div key={by}>
+            <div key={by} className="row unwrapped inline" style={{ gap: '0.25rem' }}>
               <dt>{title}</dt>
               <dd>
                 <Latency ms={proxy[by]} />
               </dd>
             </div>
           ))}
+          <div className="dim push">
+            <dt className="sr-only">{tAccount('proxy.updated')}</dt>
+            <dd>
+              <Ago at={proxy.updated_at} />
+            </dd>
+          </div>
         </dl>
       )}
     </li>
