@@ -22,14 +22,15 @@ import classes from './panel.module.css'
 import { type useOrderTasks, whyNotNow } from './proxy-actions.tsx'
 import { addressOf, type Reveal } from './proxy-cells.tsx'
 import type { TakeOut } from './use-copy-and-export.ts'
+import { isFiltered, type ProxyList } from './use-proxy-list.ts'
 
 type Props = {
   order: Order | undefined
   loading: boolean
   first: Proxy | undefined
   picked: ReadonlyMap<number, Proxy>
-  /** Only some of the proxies are listed. Without a selection, actions apply to all. */
-  filtered: boolean
+  /** The filtered list. Without a selection, Copy and Export apply to what it matches; without filters, to all. */
+  list: Pick<ProxyList, 'filters' | 'total' | 'addresses'>
   onUnpick: () => void
   choice: FormatChoice
   /** Some of the proxies speak TLS. */
@@ -42,7 +43,7 @@ type Props = {
 
 /** Actions on the proxies listed below. The bar stays above them. */
 export function ProxyBar(props: Props) {
-  const { order, loading, first, picked, filtered, onUnpick, choice, secure, onChoose, takeOut, tasks, reveal } = props
+  const { order, loading, first, picked, list, onUnpick, choice, secure, onChoose, takeOut, tasks, reveal } = props
   const t = useT()
   const [code, setCode] = useState(false)
   /** On a phone. */
@@ -51,8 +52,9 @@ export function ProxyBar(props: Props) {
   const copy = useRef<HTMLButtonElement>(null)
   const chosen = [...picked.values()].map(addressOf)
   const isPicked = chosen.length > 0
-  const all = filtered && order ? order.delivery_num : undefined
-  const count = numberText(isPicked ? chosen.length : (all ?? 0))
+  const isSome = isPicked || isFiltered(list.filters)
+  const which = isPicked ? () => chosen : isSome ? list.addresses : undefined
+  const count = numberText(isPicked ? chosen.length : (list.total ?? 0))
   // Without an order each button says that one must be selected.
   const off = loading || (order !== undefined && !hasProxies(order))
   return (
@@ -64,18 +66,18 @@ export function ProxyBar(props: Props) {
         leftSection={<IconCopy size={16} aria-hidden />}
         disabled={off}
         loading={takeOut.copy.isPending}
-        onClick={() => takeOut.copy.mutate(chosen)}
+        onClick={() => takeOut.copy.mutate(which)}
       >
-        {t(isPicked ? 'proxy.copyPicked' : all ? 'proxy.copyAll' : 'proxy.copy', { count })}
+        {t(isSome ? 'proxy.copyPicked' : 'proxy.copy', { count })}
       </Button>
       <Button
         size="sm"
         leftSection={<IconDownload size={16} aria-hidden />}
         disabled={off}
         loading={takeOut.save.isPending}
-        onClick={() => takeOut.save.mutate(chosen)}
+        onClick={() => takeOut.save.mutate(which)}
       >
-        {t(isPicked ? 'proxy.exportPicked' : all ? 'proxy.exportAll' : 'proxy.export', { count })}
+        {t(isSome ? 'proxy.exportPicked' : 'proxy.export', { count })}
       </Button>
       {isPicked && (
         <Button

@@ -163,6 +163,7 @@ export function ProxyCards({ rows, stale, reveal, choice, picked, onPick }: Prop
   )
 }
 
+/** Two lines, or three once it is checked. That it is not checked yet needs no sign. */
 const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, onPick, onToggle }: RowProps) {
   const tAccount = useAccountT()
   return (
@@ -170,19 +171,22 @@ const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, on
       <div className={`row unwrapped ${classes.cardHead}`} style={{ gap: '0.35rem' }}>
         <PickProxy proxy={proxy} isPicked={isPicked} onPick={onPick} />
         <strong className="mono">{addressOf(proxy)}</strong>
-        <ProxyStatus status={proxy.status} />
         <CopyProxy proxy={proxy} choice={choice} />
       </div>
-      <dl className={`row ${classes.access}`} style={{ gap: '0 0.75rem' }}>
+      <dl className={`row size-table ${classes.facts}`} style={{ gap: '0 0.6rem' }}>
         <dt className="sr-only">{tAccount('proxy.username')}</dt>
         <dd className="mono">{proxy.username}</dd>
         <dt className="sr-only">{tAccount('proxy.password')}</dt>
         <dd>
           <Password proxy={proxy} shown={isShown} onToggle={onToggle} />
         </dd>
+        <dt className="sr-only">{tAccount('proxy.status')}</dt>
+        <dd className={proxy.status === null ? 'sr-only' : 'push'}>
+          <ProxyStatus status={proxy.status} />
+        </dd>
       </dl>
       {proxy.status !== null && (
-        <dl className={`row size-table ${classes.delays}`} style={{ gap: '0 0.75rem' }}>
+        <dl className={`row size-table ${classes.facts}`} style={{ gap: '0 0.6rem' }}>
           {SITES.map(([by, title]) => (
             <div key={by} className="row unwrapped inline" style={{ gap: '0.25rem' }}>
               <dt>{title}</dt>
@@ -191,12 +195,6 @@ const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, on
               </dd>
             </div>
           ))}
-          <div className="dim push">
-            <dt className="sr-only">{tAccount('proxy.updated')}</dt>
-            <dd>
-              <Ago at={proxy.updated_at} />
-            </dd>
-          </div>
         </dl>
       )}
     </li>

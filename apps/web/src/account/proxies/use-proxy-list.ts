@@ -1,15 +1,19 @@
-import type { Order, QueryOf } from '@netlet/contract'
+import type { Order, QueryOf, ReplyOf } from '@netlet/contract'
 import { CHECK_SITES, PROXY_STATUSES, type CheckSite, type ProxyStatus } from '@netlet/contract/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { usePollInterval } from '../../api/feed-connected.ts'
+import { call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { hostPort } from '../../kit/host-port.ts'
 import { isMoving } from '../../kit/order-state.tsx'
 import { useAddress, type AddressChange } from '../../kit/use-address.ts'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import { searchIn, useTyped } from '../../kit/use-typed.ts'
 
+/** The contract's largest page. */
+const LARGEST = 10_000
 export const SIZES = [10, 20, 50, 100]
 /** Milliseconds between polls of an order with a running task, without the change feed. */
 const WATCH = 2500
@@ -109,6 +113,24 @@ export function useProxyList(order: Order | undefined) {
     placeholderData: previous => previous,
     refetchInterval: query => (query.state.data?.order && isMoving(query.state.data.order) ? interval : false)
   })
+  /** The addresses ('ip:port') of all proxies that match, on any page. */
+  const addresses = async (): Promise<string[]> => {
+    const found: string[] = []
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const query: QueryOf<typeof orders.proxyDetail> = {
+        limit: LARGEST,
+        ...(after && { after }),
+        ...serverQuery(asked.filters, AS_DELIVERED)
+      }
+      const page: ReplyOf<typeof orders.proxyDetail> = await call(orders.proxyDetail, {
+        params: { id: order?.id ?? 0 },
+        query
+      })
+      found.push(...page.proxy_list.map(({ ip, port }) => hostPort(ip, port)))
+      after = page.next ?? undefined
+    }
+    return found
+  }
   const malformed = data !== undefined && !Array.isArray(data.proxy_list)
   return {
     order: data?.order ?? order,
@@ -121,6 +143,7 @@ export function useProxyList(order: Order | undefined) {
     error: malformed ? new Error('malformed') : error,
     retry: () => void refetch(),
     paging,
+    addresses,
     ...asked
   }
 }
