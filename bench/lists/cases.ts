@@ -121,6 +121,12 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     { what: 'orders, search product and user', run: page(everyone, { product_name: 'plan 1', username: 'zebra' }) },
     { what: 'own orders, search a product', run: page(own, { search: 'plan 1' }) },
     { what: 'own orders, search what is not there', run: page(own, { search: 'no such thing' }) },
+    { what: 'own orders, search a plan', run: page(own, { search: '30 days' }) },
+    { what: 'own orders, that expire soon', run: page(own, { ...byExpiry, expiring: '1' }) },
+    {
+      what: 'own orders, placed in a month',
+      run: page(own, { placed_from: `${month}-01`, placed_until: `${month}-28` })
+    },
     { what: 'own orders, by amount', run: page(own, { sort_by: 'amount' }) },
     { what: 'orders, statistics', run: () => statistics(db, now) },
     { what: 'users, search an e-mail', run: page(listOfUsers, { search: subjects.email }) },

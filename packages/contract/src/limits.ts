@@ -19,6 +19,8 @@ export type ProxyStatus = (typeof PROXY_STATUSES)[number]
 export const LABEL_LENGTH = 60
 export const NOTE_LENGTH = 500
 
+/** An order that ends within so many days is expiring soon. */
+export const EXPIRING_DAYS = 7
 /** Largest number of orders in one renewal call. */
 export const MOST_RENEWALS = 50
 /** The most days for which an API key is valid; a customer's may have no end. */

@@ -12,7 +12,7 @@ import { OrderTraffic, Traffic, TrafficQuery } from './traffic.ts'
 import { LevelDiscount } from './platform-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Day, Done, Id, IdList, IdParams, Money, Month, ReasonParams, Search, Task, Time } from './shapes.ts'
+import { Day, Done, Id, IdList, IdParams, Instant, Money, Month, ReasonParams, Search, Task, Time } from './shapes.ts'
 import {
   ExtendForm,
   LARGE_REFUND,
@@ -181,6 +181,11 @@ export const orders = {
         live: z.enum(['1']).optional(),
         /** Served, and ends on this day (UTC). */
         ends_on: Day().optional(),
+        /** Own orders only: the proxies stop within `EXPIRING_DAYS`, or have stopped and can still be renewed. */
+        expiring: z.enum(['1']).optional(),
+        /** Own orders only: placed at or after the first instant, and before the second. */
+        placed_from: Instant().optional(),
+        placed_until: Instant().optional(),
         /**
          * Administrators only: placed, or paid or renewed, in this period (UTC), if order histories go back that far.
          */

@@ -46,6 +46,10 @@ export const Variant = z.object({
   variant_desc: z.string(),
   /** Addresses available now under the rule with the most; a few seconds old. */
   variant_stock: z.number(),
+  /** The access rules that have addresses for it, as old as the stock. */
+  acl_ids: z.array(z.number()),
+  /** One address with the cheapest of these rules, because an order needs one; null if there is none. */
+  from_price: Money.nullable(),
   cart_step: z.number(),
   variant_price: Money,
   is_active: z.boolean(),

@@ -47,6 +47,8 @@ type Props<Row> = {
   label: string
   /** The text of a skip link to the table. */
   skip?: string
+  /** Search and filters, shown above the rows. */
+  tools?: ReactNode
   columns: Column<Row>[]
   rows: Row[] | undefined
   rowKey: (row: Row) => string | number
@@ -101,11 +103,14 @@ export function DataTable<Row>(props: Props<Row>) {
     )
   else body = narrow ? <Cards {...props} /> : <Grid {...props} />
   return (
-    <div ref={top} id={id} className={`card ${classes.root}`} data-stale={stale || undefined}>
-      {body}
-      {paging && shown && (
-        <TablePages paging={paging} shown={shown} hidden={!rows} table={top} {...(sizes ? { sizes } : {})} />
-      )}
+    <div ref={top} className={`card ${classes.root}`} data-stale={stale || undefined}>
+      {props.tools}
+      <div id={id}>
+        {body}
+        {paging && shown && (
+          <TablePages paging={paging} shown={shown} hidden={!rows} table={top} {...(sizes ? { sizes } : {})} />
+        )}
+      </div>
     </div>
   )
 }

@@ -198,6 +198,8 @@ export const variant: Variant = {
   variant_name: 'Paris',
   variant_desc: '',
   variant_stock: 64,
+  acl_ids: [1, 2],
+  from_price: '1.15',
   cart_step: 8,
   variant_price: '1.10',
   is_active: true,

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { openReplyCache } from './offers.ts'
-import { openStockBoard, type StockKey } from './stock-board.ts'
+import { type KeyStock, openStockBoard, type StockKey } from './stock-board.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -15,8 +15,12 @@ function clock() {
 function delayedCount() {
   const asked: { key: StockKey; answer: (stock: number) => void; fail: () => void }[] = []
   const count = (key: StockKey) =>
-    new Promise<number>((answer, reject) => {
-      asked.push({ key, answer, fail: () => reject(new Error('the database is away')) })
+    new Promise<KeyStock>((answer, reject) => {
+      asked.push({
+        key,
+        answer: stock => answer({ stock, rules: [] }),
+        fail: () => reject(new Error('the database is away'))
+      })
     })
   return { asked, count }
 }
@@ -31,9 +35,9 @@ test('a figure is fetched once for all who ask, and kept for 10 seconds', async 
   const readers = [board.read([key, key]), board.read([key])]
   expect(asked).toHaveLength(1)
   asked[0]?.answer(64)
-  for (const stockOf of await Promise.all(readers)) expect(stockOf(key)).toBe(64)
+  for (const stockOf of await Promise.all(readers)) expect(stockOf(key).stock).toBe(64)
   time.advance(9_999)
-  expect((await board.read([key]))(key)).toBe(64)
+  expect((await board.read([key]))(key).stock).toBe(64)
   expect(asked).toHaveLength(1)
 })
 
@@ -45,16 +49,16 @@ test('from 10 to 30 seconds the old figure serves while a new one is fetched; af
   asked[0]?.answer(64)
   await first
   time.advance(10_000)
-  expect((await board.read([key]))(key)).toBe(64)
-  expect((await board.read([key]))(key)).toBe(64)
+  expect((await board.read([key]))(key).stock).toBe(64)
+  expect((await board.read([key]))(key).stock).toBe(64)
   expect(asked).toHaveLength(2)
   asked[1]?.answer(56)
   await settled()
-  expect((await board.read([key]))(key)).toBe(56)
+  expect((await board.read([key]))(key).stock).toBe(56)
   time.advance(30_000)
   const late = board.read([key])
   asked[2]?.answer(48)
-  expect((await late)(key)).toBe(48)
+  expect((await late)(key).stock).toBe(48)
 })
 
 test('a fetch that failed behind the reader does no harm and is tried again', async () => {
@@ -68,7 +72,7 @@ test('a fetch that failed behind the reader does no harm and is tried again', as
   await board.read([key])
   asked[1]?.fail()
   await settled()
-  expect((await board.read([key]))(key)).toBe(64)
+  expect((await board.read([key]))(key).stock).toBe(64)
   expect(asked).toHaveLength(3)
 })
 
@@ -86,7 +90,7 @@ test('after forget an old figure serves no later call, even if it was just being
   expect((await after)(key)).not.toBeUndefined()
   const later = board.read([key])
   asked[2]?.answer(0)
-  expect((await later)(key)).toBe(0)
+  expect((await later)(key).stock).toBe(0)
 })
 
 const cache = (time: ReturnType<typeof clock>, bounds: { maxEntries?: number; maxBytes?: number } = {}) =>

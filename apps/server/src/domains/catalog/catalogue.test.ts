@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { findVariant, priceOneAddress } from './index.ts'
 import { addCollection, addGroup, addProduct, addRule, addTag } from './products.fixture.ts'
+import { aclRules } from '../inventory/tables.ts'
 import { products } from './tables.ts'
 
 const { catalog } = routes
@@ -81,6 +82,27 @@ test('visitors and customers see what is on sale, without its server groups', as
   }
 })
 
+test('each plan tells the rules that have addresses for it, and its price with the cheapest one', async () => {
+  const plans = async () => {
+    // An administrator's list is not cached.
+    const { data } = await app.call(catalog.products, { as: admin, query: { search: '100%_plan' } })
+    const all = data.data.flatMap(({ variants }) => variants)
+    return Object.fromEntries(
+      all.map(({ variant_option1, acl_ids, from_price }) => [variant_option1, [acl_ids, from_price]])
+    )
+  }
+  const both = [cheap, dear]
+  expect(await plans()).toMatchObject({ London: [both, '2.30'], Tokyo: [both, '2.05'], Oslo: [[], null] })
+  const { db } = app.ctx
+  const ofCheap = eq(aclRules.id, cheap)
+  await db.update(aclRules).set({ platformStock: 'sold_out' }).where(ofCheap)
+  try {
+    expect(await plans()).toMatchObject({ London: [[dear], '3.55'], Tokyo: [[dear], '3.30'], Oslo: [[], null] })
+  } finally {
+    await db.update(aclRules).set({ platformStock: 'none' }).where(ofCheap)
+  }
+})
+
 test('administrators see everything, newest first, with the server group', async () => {
   const { data } = await app.call(catalog.products, { as: admin })
   expect(names(data)).toEqual(['Nothing to choose', 'Gone from the platform', 'Not offered', 'Metro 100%_plan'])
@@ -141,8 +163,8 @@ test('a list takes as many statements for 60 products as for one', async () => {
   })
   expect(listed).toBe(60)
   expect(many).toBe(few)
-  // One for the session, two for the page, four for the products' parts.
-  expect(few).toBeLessThanOrEqual(7)
+  // One for the session, two for the page, five for the products' parts.
+  expect(few).toBeLessThanOrEqual(8)
   expect(one).toBeLessThanOrEqual(few)
 })
 

@@ -5,10 +5,11 @@ import { type SQL, and, asc, eq, inArray, isNull, ne, not, sql } from '../../inf
 import { translated } from '../../infra/translations.ts'
 import { versionOf } from '../../infra/version.ts'
 import { groupsWithTls } from '../certificates/index.ts'
+import { rulePrices } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { serverGroups } from '../servers/tables.ts'
 import { limitsOf } from './price-selection.ts'
-import type { StockBoard } from './stock-board.ts'
+import type { KeyStock, StockBoard } from './stock-board.ts'
 import {
   collections,
   priceDrifts,
@@ -68,6 +69,7 @@ export async function loadProducts(
   const groupIds = [...new Set(variantRows.flatMap(({ variant }) => variant.serverGroupId ?? []))]
   const secure = await groupsWithTls(db, groupIds)
   const stockOf = await stock.read(variantRows.flatMap(stockKeysOf))
+  const prices = await rulePrices(db)
   const variantsOf = Map.groupBy(variantRows, row => row.variant.productId)
   const collectionsOf = Map.groupBy(collectionRows, row => row.productId)
   const tagsOf = Map.groupBy(tagRows, row => row.productId)
@@ -101,8 +103,9 @@ export async function loadProducts(
         presentVariant(entry, viewer, {
           stock:
             viewer === 'shop' && entry.variant.platformStock === 'sold_out'
-              ? 0
-              : (stockKeysOf(entry).map(stockOf)[0] ?? 0),
+              ? undefined
+              : stockKeysOf(entry).map(stockOf)[0],
+          prices,
           https: secure.has(entry.variant.serverGroupId ?? 0)
         })
       ),
@@ -127,6 +130,8 @@ export const productFields = (product: Omit<Product, 'version'>) => ({
   variants: product.variants.map(
     ({
       variant_stock: _stock,
+      acl_ids: _rules,
+      from_price: _from,
       price_drift: _drift,
       platform_stock: _platform,
       shipped: _shipped,
@@ -168,13 +173,17 @@ function stockKeysOf({ variant }: VariantEntry) {
 function presentVariant(
   { variant, groupName, drift }: VariantEntry,
   viewer: Viewer,
-  { stock, https }: { stock: number; https: boolean }
+  { stock, prices, https }: { stock: KeyStock | undefined; prices: ReadonlyMap<number, string>; https: boolean }
 ): Product['variants'][number] {
+  const rules = (stock?.rules ?? []).filter(id => prices.has(id))
+  const added = rules.map(id => prices.get(id) ?? '')
   return {
     id: variant.id,
     variant_name: variant.name,
     variant_desc: variant.description,
-    variant_stock: stock,
+    variant_stock: stock?.stock ?? 0,
+    acl_ids: rules,
+    from_price: added.length > 0 ? fromCents(toCents(variant.price) + toCents(lowestPrice(added))) : null,
     cart_step: variant.cartStep,
     variant_price: variant.price,
     is_active: variant.isActive,

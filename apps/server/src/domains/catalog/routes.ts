@@ -17,7 +17,7 @@ import { collectionList, tagList } from './edit-groupings.ts'
 import { productList, recommendProducts } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
 import { quoteVariant } from './price-selection.ts'
-import { largestStock, openStockBoard, stockOfEachRule } from './stock-board.ts'
+import { countStock, openStockBoard, stockOfEachRule } from './stock-board.ts'
 
 type ShopQuery = ListInput & { format: 'json' | 'csv' }
 
@@ -33,7 +33,7 @@ const SLOW = 30_000
 export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pick<FastifyInstance, 'addHook'> }): void {
   const { db } = ctx
   const { catalog } = routes
-  const stock = openStockBoard({ count: key => largestStock(db, key), now: ctx.now, log: ctx.log })
+  const stock = openStockBoard({ count: key => countStock(db, key), now: ctx.now, log: ctx.log })
   // Requested by every visitor. Shoppers do not notice two seconds, and the database answers thousands with one query.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
   // Counts over the whole inventory, which change slowly.

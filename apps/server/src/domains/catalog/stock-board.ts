@@ -13,10 +13,14 @@ import { type OptionChoice, type PricedSelection, findVariant } from './price-se
 /** The server group and family of a variant's addresses, and its block size. */
 export type StockKey = { groupId: number; step: number; family: AddressFamily }
 
+/** `stock`: the most addresses that any one rule has. `rules`: the ids of those that have a block. */
+export type KeyStock = { stock: number; rules: readonly number[] }
+const NONE: KeyStock = { stock: 0, rules: [] }
+
 /** Stock figures for lists. They may be up to 30 s old, so orders do not use them. */
 export type StockBoard = {
   /** The figures of these keys. Asks the inventory only for missing and old ones. */
-  read(keys: readonly StockKey[]): Promise<(key: StockKey) => number>
+  read(keys: readonly StockKey[]): Promise<(key: StockKey) => KeyStock>
   /** Servers changed, so all known figures are outdated. */
   forget(): void
 }
@@ -24,14 +28,14 @@ export type StockBoard = {
 const FRESH = 10_000
 const USABLE = 30_000
 
-type Figure = { stock: number; at: number }
+type Figure = { stock: KeyStock; at: number }
 
 /**
  * Caches each key's figure: for 10 s it is fresh, for 30 s it is usable while a new one loads. Each key loads once at a
  * time.
  */
 export function openStockBoard(options: {
-  count: (key: StockKey) => Promise<number>
+  count: (key: StockKey) => Promise<KeyStock>
   now: Clock
   log: Log
 }): StockBoard {
@@ -69,7 +73,7 @@ export function openStockBoard(options: {
         else fetched.catch((error: unknown) => log.warn({ err: error, stock: key }, 'stock figure not refreshed'))
       }
       await Promise.all(missing)
-      return key => figures.get(nameOf(key))?.stock ?? 0
+      return key => figures.get(nameOf(key))?.stock ?? NONE
     },
     forget() {
       generation++
@@ -81,17 +85,19 @@ export function openStockBoard(options: {
 
 const nameOf = ({ groupId, step, family }: StockKey) => `${groupId}/${step}/${family}`
 
-/** The most addresses that any one rule can have. */
-export async function largestStock(db: Executor, key: StockKey): Promise<number> {
+export async function countStock(db: Executor, key: StockKey): Promise<KeyStock> {
   const byRule = await stockByRule(db, key)
-  return byRule.reduce((most, { stock }) => Math.max(most, stock), 0)
+  return {
+    stock: byRule.reduce((most, { stock }) => Math.max(most, stock), 0),
+    rules: byRule.flatMap(({ ruleId, stock }) => (stock >= key.step ? [ruleId] : []))
+  }
 }
 
 /** The figures of these keys within a transaction, one query after the other. */
-export async function readStockNow(tx: Executor, keys: readonly StockKey[]): Promise<(key: StockKey) => number> {
-  const figures = new Map<string, number>()
-  for (const [name, key] of new Map(keys.map(key => [nameOf(key), key]))) figures.set(name, await largestStock(tx, key))
-  return key => figures.get(nameOf(key)) ?? 0
+export async function readStockNow(tx: Executor, keys: readonly StockKey[]): Promise<(key: StockKey) => KeyStock> {
+  const figures = new Map<string, KeyStock>()
+  for (const [name, key] of new Map(keys.map(key => [nameOf(key), key]))) figures.set(name, await countStock(tx, key))
+  return key => figures.get(nameOf(key)) ?? NONE
 }
 
 /** Stock and price of every access rule on sale, for these options. */

@@ -46,6 +46,15 @@ export const sellableRules = (db: Executor) =>
     .where(and(isNull(aclRules.deletedAt), aclRules.valid, notSoldOut))
     .orderBy(asc(aclRules.id))
 
+/** The prices of the rules on sale, by id. */
+export async function rulePrices(db: Executor): Promise<ReadonlyMap<number, string>> {
+  const rows = await db
+    .select({ id: aclRules.id, price: aclRules.price })
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), aclRules.valid, notSoldOut))
+  return new Map(rows.map(({ id, price }) => [id, price]))
+}
+
 /** Units to sell under a rule, in chunks `c` with its usage `u`: free under all rules that intersect it too. */
 const sellable = sql`bit_count(~(u.bits | coalesce((
   select bit_or(o.bits) from rule_intersections i join rule_usage o on o.chunk_id = u.chunk_id and o.rule_id = i.other_id

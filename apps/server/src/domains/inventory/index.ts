@@ -49,7 +49,7 @@ export {
 } from './stock.ts'
 export { addressCount, parseCidr, wholeUnits } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
-export { ruleNames, rulesById, ruleTexts, sellableRules } from './effects.ts'
+export { ruleNames, rulePrices, rulesById, ruleTexts, sellableRules } from './effects.ts'
 export { addAclRule } from './manage-rules.ts'
 export {
   type PlatformPrice,

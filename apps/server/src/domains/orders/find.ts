@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, ilike, inArray, isNotNull, or, sql } from '../../infra/db/drizzle.ts'
+import { and, asc, desc, eq, ilike, inArray, or, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { isInet } from '../../infra/db/columns.ts'
 import { containing, hasTrigram } from '../../infra/db/like.ts'
@@ -16,6 +16,7 @@ export type Found = { anyOf: NonNullable<Match['anyOf']>; capped?: boolean }
 const MOST_USERS = 100
 const MOST_PRODUCTS = 200
 const MOST_IDS = 1000
+const MOST_WORDS = 20
 
 /** What the search needs from a domain above this one. */
 export type FindPorts = {
@@ -27,7 +28,8 @@ const nothing: Found = { anyOf: [] }
 
 /**
  * What a search text matches. It looks up an id, a platform number, an address or an e-mail exactly; any other text is
- * a part of a product's name, a user's name or an order's id. A customer's search also reads its own labels.
+ * a part of a product's name, a user's name or an order's id. A customer's search also reads its own labels and the
+ * names of its plans.
  */
 export async function findByText(
   db: Executor,
@@ -38,10 +40,10 @@ export async function findByText(
     ? await ordersAt(db, text, now)
     : await findExactly(db, text, { userId, withUsers: userId === null, ordersPaidBy })
   // A customer's label may look like an id or an address.
-  const labelled = userId === null ? nothing : await idsLabelled(db, text, userId)
-  if (exact || /^#\d+$/.test(text)) return union([exact ?? nothing, labelled])
+  const named = userId === null ? nothing : await idsNamedSo(db, text, userId)
+  if (exact || /^#\d+$/.test(text)) return union([exact ?? nothing, named])
   return union([
-    labelled,
+    named,
     ...(await Promise.all([
       findProducts(db, text),
       idsContaining(db, text),
@@ -125,12 +127,22 @@ export async function findExactly(
   return among.length > 0 ? { anyOf: [{ column: orders.id, among }] } : undefined
 }
 
-async function idsLabelled(db: Executor, text: string, userId: number): Promise<Found> {
+/** A customer's orders by a part of their label, or of their plan's name in any language. Reads all of its orders. */
+async function idsNamedSo(db: Executor, text: string, userId: number): Promise<Found> {
+  const { rows: words } = await db.execute<{ original: string }>(sql`
+    select distinct word.key as original
+    from ${products} cross join jsonb_each_text(${products.translations} #> '{zh-CN,words}') word
+    where word.value ilike ${containing(text)} limit ${MOST_WORDS}`)
+  const plans = [text, ...words.map(({ original }) => original)]
   const rows = await db
     .select({ id: orders.id })
     .from(orders)
     .where(
-      and(eq(orders.userId, userId), listed(orders), isNotNull(orders.label), ilike(orders.label, containing(text)))
+      and(
+        eq(orders.userId, userId),
+        listed(orders),
+        or(ilike(orders.label, containing(text)), ...plans.map(plan => ilike(orders.variantName, containing(plan))))
+      )
     )
     .orderBy(desc(orders.id))
     .limit(MOST_IDS + 1)

@@ -1,6 +1,7 @@
-import type { Order } from '@netlet/contract'
+import { EXPIRING_DAYS, type Order } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DAY } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { ORDERED } from '../../testing/ordered.ts'
 import { userActor } from '../../testing/session.ts'
@@ -187,6 +188,63 @@ test('customers find only their own orders, by any search', async () => {
   expect(await found({ search: 'rural' }, bert)).toEqual(['rural'])
   expect(await found({ search: '10.1.0.3' }, anna)).toEqual(['holding'])
   expect(await found({ username: 'anna' }, bert)).toEqual(['rural', 'unpaid'])
+})
+
+test("a customer's search reads the plans' names, in Chinese too", async () => {
+  expect(await found({ search: ORDERED.variantName.toLowerCase() }, bert)).toEqual(['rural', 'unpaid'])
+  expect(await found({ search: '此处' }, anna)).toEqual([])
+  const translations = { 'zh-CN': { words: { [ORDERED.variantName]: '此处' } } }
+  await shop.ctx.db.update(products).set({ translations })
+  try {
+    expect(await found({ search: '此处' }, anna)).toEqual(['failed', 'holding'])
+  } finally {
+    await shop.ctx.db.update(products).set({ translations: {} })
+  }
+})
+
+test('a customer narrows the own orders to what ends soon and by the time of the purchase', async () => {
+  const { db } = shop.ctx
+  const now = shop.ctx.now().getTime()
+  const inDays = (days: number) => new Date(now + days * DAY)
+  const change = (what: string, row: Partial<typeof orders.$inferInsert>) =>
+    db
+      .update(orders)
+      .set(row)
+      .where(eq(orders.id, made[what] ?? 0))
+  const before = await db.select().from(orders)
+  try {
+    await change('holding', { expiredAt: inDays(EXPIRING_DAYS) })
+    expect(await found({ expiring: '1' }, anna)).toEqual(['holding'])
+    await change('holding', { expiredAt: inDays(EXPIRING_DAYS + 1) })
+    expect(await found({ expiring: '1' }, anna)).toEqual([])
+    // Over, and its addresses are held.
+    await change('failed', { state: 'expired', expiredAt: inDays(-1), graceUntil: inDays(1) })
+    await change('holding', { expiredAt: inDays(2) })
+    expect(await found({ expiring: '1', sort_by: 'expired_at', sort_order: 'asc' }, anna)).toEqual([
+      'failed',
+      'holding'
+    ])
+    expect(await found({ expiring: '1' }, bert)).toEqual([])
+    await change('failed', { graceUntil: inDays(0) })
+    expect(await found({ expiring: '1' }, anna)).toEqual(['holding'])
+
+    await change('failed', { createdAt: inDays(-3) })
+    const placed_from = inDays(-3).toISOString()
+    expect(await found({ placed_from }, anna)).toEqual(['failed', 'holding'])
+    expect(await found({ placed_from, placed_until: inDays(-2).toISOString() }, anna)).toEqual(['failed'])
+    expect(await found({ placed_until: placed_from }, anna)).toEqual([])
+    expect((await anna.get(`${PATH}?placed_from=0000-01-01T00:00:00Z`)).status).toBe(400)
+    // They read one customer's orders, so an administrator's list ignores them.
+    expect(await found({ expiring: '1', placed_until: placed_from })).toHaveLength(4)
+  } finally {
+    for (const row of before)
+      await change(Object.keys(made).find(name => made[name] === row.id) ?? '', {
+        state: row.state,
+        expiredAt: row.expiredAt,
+        graceUntil: row.graceUntil,
+        createdAt: row.createdAt
+      })
+  }
 })
 
 test('the file needs the same rights and holds the same rows', async () => {

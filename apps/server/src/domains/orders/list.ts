@@ -4,9 +4,24 @@ import {
   type OrderEventKind,
   type OrderState,
   type ProductOrders,
+  EXPIRING_DAYS,
   refuse
 } from '@netlet/contract'
-import { type SQL, and, count, eq, inArray, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
+import {
+  type SQL,
+  and,
+  count,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  sql
+} from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { type List, type ListInput, type Match, among, anyAmong, defineList } from '../../infra/list/index.ts'
@@ -68,6 +83,10 @@ export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount' | 'delivery_se
   live?: '1' | undefined
   /** A day: '2026-03-01' (UTC). */
   ends_on?: string | undefined
+  /** Only in a customer's list, as the instants below. */
+  expiring?: '1' | undefined
+  placed_from?: string | undefined
+  placed_until?: string | undefined
   placed_on?: string | undefined
   placed_in?: string | undefined
   paid_on?: string | undefined
@@ -127,6 +146,7 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
         problem === undefined ? undefined : undelivered(orders),
         query.live === undefined ? undefined : live(orders),
         ends_on === undefined ? undefined : endsOn(ends_on),
+        ...(userId === null ? [] : ofOwnOrders(query, now)),
         // These filters read the histories of all orders, so only administrators get them.
         ...(userId === null ? inTimes(query) : []),
         userId === null ? inDeliveries(query, now) : undefined
@@ -156,6 +176,20 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
 const endsOn = (day: string) => sql`${served(orders)}
   and ${expiry(orders)} >= ${day}::date::timestamp at time zone 'UTC'
   and ${expiry(orders)} < (${day}::date + 1)::timestamp at time zone 'UTC'`
+
+/** Conditions that no index serves: they read the rows of one customer. */
+const ofOwnOrders = ({ expiring, placed_from, placed_until }: OrderQuery, now: Date) => [
+  expiring === undefined ? undefined : endsSoon(now),
+  placed_from === undefined ? undefined : gte(orders.createdAt, new Date(placed_from)),
+  placed_until === undefined ? undefined : lt(orders.createdAt, new Date(placed_until))
+]
+
+/** Renewing is urgent: the proxies stop within `EXPIRING_DAYS`, or have stopped and their addresses are still held. */
+const endsSoon = (now: Date) =>
+  or(
+    and(served(orders), lte(orders.expiredAt, new Date(now.getTime() + EXPIRING_DAYS * DAY))),
+    and(eq(orders.state, 'expired'), gt(orders.graceUntil, now))
+  )
 
 type Span = { from: SQL; until: SQL }
 const utc = (date: SQL): SQL => sql`${date}::timestamp at time zone 'UTC'`

@@ -1,4 +1,5 @@
 import type { Order } from '@netlet/contract'
+import { EXPIRING_DAYS } from '@netlet/contract/limits'
 import { IconAlertTriangle, IconClockExclamation } from '@tabler/icons-react'
 import { useLanguage } from '../../i18n/language.ts'
 import { useT } from '../../i18n/proxies.ts'
@@ -11,10 +12,10 @@ import { payable, useHeldUntil } from '../../kit/payment/pending.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Amber under 7 days, red under 3, to the millisecond: time shown as 6 days is under 7. */
+/** Amber while an order is expiring soon, red under 3 days, to the millisecond: time shown as 6 days is under 7. */
 export function urgency(left: number): 'far' | 'soon' | 'verySoon' {
   if (left < 3 * DAY) return 'verySoon'
-  return left < 7 * DAY ? 'soon' : 'far'
+  return left < EXPIRING_DAYS * DAY ? 'soon' : 'far'
 }
 
 const TONES = { far: '', soon: 'warn strong', verySoon: 'bad strong' } as const
@@ -44,7 +45,7 @@ export function Expiry({ order }: { order: Order }) {
   const pending = payable(order, now)
   if (pending) return <PayBy deadline={pending.deadline} />
   const until = grace_until ?? expired_at
-  if (until === null) return <span className="dim">{pay_status === 1 ? t('orders.startsWithDelivery') : '–'}</span>
+  if (until === null) return pay_status === 1 ? <span className="dim">{t('orders.startsWithDelivery')}</span> : none
   const left = Date.parse(until) - now
   const date = dayText(until, now, language)
   const title = fullText(until, language)

@@ -58,7 +58,7 @@ export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
               variant="default"
               leftSection={<IconCopy size={16} aria-hidden />}
               loading={takeOut.copy.isPending}
-              onClick={() => takeOut.copy.mutate([])}
+              onClick={() => takeOut.copy.mutate(undefined)}
             >
               {t('proxy.copy')}
             </Button>
@@ -67,7 +67,7 @@ export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
               variant="default"
               leftSection={<IconDownload size={16} aria-hidden />}
               loading={takeOut.save.isPending}
-              onClick={() => takeOut.save.mutate([])}
+              onClick={() => takeOut.save.mutate(undefined)}
             >
               {t('proxy.export')}
             </Button>

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Order } from '@netlet/contract'
 import { planName } from '@netlet/contract/languages'
+import { EXPIRING_DAYS } from '@netlet/contract/limits'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { onSessionChange } from '../../api/session.ts'
@@ -14,7 +15,7 @@ import { useT } from '../../i18n/proxies.ts'
 import { DataTable } from '../../kit/data-table.tsx'
 import { passFocus } from '../../kit/focus-return.ts'
 import { scrollMotion } from '../../kit/scroll-motion.ts'
-import { isMoving, isProblem } from '../../kit/order-state.tsx'
+import { isProblem } from '../../kit/order-state.tsx'
 import { PaymentDialog, useCancel } from '../../kit/payment/payment-dialog.tsx'
 import { keepPayment, type Pending, useOpenPayment } from '../../kit/payment/pending.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
@@ -30,9 +31,8 @@ import { ApiError } from '../../api/client.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
-import { usePollInterval } from '../../api/feed-connected.ts'
-import { useAddressPaging } from '../../kit/use-paging.ts'
-import { OF_ONE_ORDER } from './use-proxy-list.ts'
+import { OrderFilters } from './order-filters.tsx'
+import { type OrderList, useOrders } from './use-orders.ts'
 
 /** Handles `?renew=ID` of reminder mails: renews that order after the customer confirms. */
 function RenewalFromMail() {
@@ -133,6 +133,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const { renewing, start } = useRenewal()
   const cancel = useCancel()
 
+  const field = useRef<HTMLInputElement>(null)
   const table = useRef<HTMLDivElement>(null)
   const panel = useRef<HTMLDivElement>(null)
   const shows = useRef(false)
@@ -153,6 +154,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
     panel.current.querySelector('h2')?.focus({ preventScroll: true })
   })
 
+  const none = useNoOrders(list, collection, () => passFocus(field.current))
   const onPick = (order: Order) => {
     const next = new Map(picked)
     if (!next.delete(order.id)) next.set(order.id, order)
@@ -168,7 +170,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
     setPayment({ pending })
   }
   return (
-    <div className="stack" style={{ gap: '1.5rem' }}>
+    <div className={`stack ${classes.page}`} style={{ gap: '1.5rem' }} data-wide>
       {picked.size > 0 && (
         <div
           className={`row ${classes.picked}`}
@@ -193,66 +195,61 @@ function Proxies({ collection }: { collection: number | undefined }) {
           </Button>
         </div>
       )}
-      <div ref={table} className={classes.table}>
-        <DataTable
-          label={tAccount('orders.label')}
-          skip={tAccount('skip.orders')}
-          columns={orderColumns({
-            names,
-            t,
-            selected: selected?.id,
-            picked,
-            renewing,
-            onSelect,
-            onPick,
-            onRenew: order => void start(order),
-            onPay: pay,
-            onCancel: id => void cancel.ask(id)
-          })}
-          rows={rows}
-          rowKey={order => order.id}
-          pending={list.pending}
-          stale={list.stale}
-          error={list.error}
-          errorText={t('orders.failed')}
-          onRetry={list.retry}
-          empty={{
-            title: t(collection ? 'orders.noneHere' : 'orders.none'),
-            body: t('orders.noneHint'),
-            action: (
-              <Button component={Link} to={collection ? `${pageAt('product')}?parId=${collection}` : pageAt('product')}>
-                {t('orders.shop')}
-              </Button>
-            )
-          }}
-          paging={list.paging}
-          total={list.total}
-          selected={selected?.id ?? null}
-          onRow={order => onSelect(order.id)}
-          problem={isProblem}
-          needs={59}
-        />
-      </div>
-      {/* Wait for the rows above, or the panel would move. */}
-      {list.hasPanel && !list.pending && (
-        <div ref={panel}>
-          <ProxyPanel
-            key={selected?.id ?? 0}
-            order={selected}
-            loading={list.looking}
-            format={format}
-            live={selected !== undefined && live === selected.id}
-            onDismiss={list.dismiss}
-            onPay={pay}
+      <div className={classes.columns}>
+        <div ref={table} className={classes.table}>
+          <DataTable
+            label={tAccount('orders.label')}
+            skip={tAccount('skip.orders')}
+            tools={!list.hasNone && <OrderFilters list={list} field={field} />}
+            columns={orderColumns({
+              names,
+              t,
+              selected: selected?.id,
+              picked,
+              renewing,
+              onSelect,
+              onPick,
+              onRenew: order => void start(order),
+              onPay: pay,
+              onCancel: id => void cancel.ask(id)
+            })}
+            rows={rows}
+            rowKey={order => order.id}
+            pending={list.pending}
+            stale={list.stale}
+            error={list.error}
+            errorText={t('orders.failed')}
+            onRetry={list.retry}
+            empty={none}
+            paging={list.paging}
+            total={list.total}
+            selected={selected?.id ?? null}
+            onRow={order => onSelect(order.id)}
+            problem={isProblem}
+            needs={59}
           />
         </div>
-      )}
-      {selected?.pay_status === 1 && (
-        <TrafficPanel
-          key={`traffic ${selected.id}`}
-          query={range => read(orders.traffic, { params: { id: selected.id }, query: range })}
-        />
-      )}
+        {/* Wait for the rows above, or the panel would move. */}
+        {list.hasPanel && !list.pending && (
+          <div ref={panel} className="stack shrinks" style={{ gap: '1.5rem' }}>
+            <ProxyPanel
+              key={selected?.id ?? 0}
+              order={selected}
+              loading={list.looking}
+              format={format}
+              live={selected !== undefined && live === selected.id}
+              onDismiss={list.dismiss}
+              onPay={pay}
+            />
+            {selected?.pay_status === 1 && (
+              <TrafficPanel
+                key={`traffic ${selected.id}`}
+                query={range => read(orders.traffic, { params: { id: selected.id }, query: range })}
+              />
+            )}
+          </div>
+        )}
+      </div>
       <RenewalFromMail />
       {renewals && (
         <BulkRenewal
@@ -269,59 +266,39 @@ function Proxies({ collection }: { collection: number | undefined }) {
   )
 }
 
-/** Milliseconds between polls of an order with a running task, without the change feed. */
-const WATCH = 2500
-
-/**
- * A page of the customer's orders and the selected one: that of the address (`order`), on any page, else the newest on
- * this page that did not end unpaid. `live`: the order just paid, until it is dismissed or the page reloads.
- */
-function useOrders(collection: number | undefined) {
-  const interval = usePollInterval(WATCH)
-  const { query, change } = useAddress()
-  const paging = useAddressPaging(5)
-  const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
-    ...read(orders.list, { query: { limit: paging.limit, offset: paging.offset, product_type: collection } }),
-    placeholderData: previous => previous,
-    refetchInterval: query => (query.state.data?.data.some(isMoving) ? interval : false)
-  })
-  const rows = data?.data
-  const chosen = numberIn(query, 'order')
-  const newest = rows?.find(order => order.state !== 'cancelled' && order.state !== 'timed_out') ?? rows?.[0]
-  // Keep the selection while this page of the list is shown, even if the order changes.
-  const place = `${paging.limit} ${paging.offset}`
-  const [auto, setAuto] = useState<{ place: string; id: number } | null>(null)
-  const kept = auto?.place === place ? rows?.find(order => order.id === auto.id) : undefined
-  if (newest && !kept && !isPlaceholderData) setAuto({ place, id: newest.id })
-  const onPage = rows?.find(order => order.id === chosen)
-  const elsewhere = chosen !== undefined && rows !== undefined && !onPage && !isPlaceholderData
-  const other = useQuery({ ...read(orders.list, { query: { id: chosen ?? 0, limit: 1 } }), enabled: elsewhere })
-  const found = elsewhere ? other.data?.data[0] : undefined
-
-  const isLive = query.get('live') === '1' && chosen !== undefined
-  const [live, setLive] = useState<number | null>(null)
-  useEffect(() => {
-    if (!isLive) return
-    setLive(chosen)
-    // A reload or a shared link is not a new payment.
-    change({ live: null })
-  }, [isLive, chosen, change])
-
+/** Why the list is empty, and what to do. @param focus moves the focus from the button, which disappears */
+function useNoOrders(
+  { view, isFiltered, clear, setView }: OrderList,
+  collection: number | undefined,
+  focus: () => void
+) {
+  const t = useT()
+  const button = (label: string, onClick: () => void) => (
+    <Button
+      variant="default"
+      onClick={() => {
+        focus()
+        onClick()
+      }}
+    >
+      {label}
+    </Button>
+  )
+  if (isFiltered)
+    return { title: t('orders.noMatch'), body: t('orders.noMatchHint'), action: button(t('proxy.clear'), clear) }
+  if (view === 'expiring')
+    return {
+      title: t('orders.noneExpiring'),
+      body: t('orders.noneExpiringHint', { days: EXPIRING_DAYS }),
+      action: button(t('orders.showAll'), () => setView('all'))
+    }
   return {
-    rows,
-    total: data?.total,
-    pending: isPending,
-    stale: isPlaceholderData,
-    error,
-    retry: () => void refetch(),
-    paging,
-    selected: chosen === undefined ? (kept ?? newest) : (onPage ?? found),
-    /** The selected order is not known yet. */
-    looking: isPending || (elsewhere && other.isPending),
-    /** There are or may be orders. */
-    hasPanel: (isPending || rows?.length !== 0 || found !== undefined) && !(error && !data),
-    select: (id: number) => change({ ...(id === chosen ? {} : OF_ONE_ORDER), order: id }, { push: true }),
-    live,
-    dismiss: () => setLive(null)
+    title: t(collection ? 'orders.noneHere' : 'orders.none'),
+    body: t('orders.noneHint'),
+    action: (
+      <Button component={Link} to={collection ? `${pageAt('product')}?parId=${collection}` : pageAt('product')}>
+        {t('orders.shop')}
+      </Button>
+    )
   }
 }

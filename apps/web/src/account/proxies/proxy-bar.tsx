@@ -1,7 +1,15 @@
 import type { Order, Proxy } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import { IconActivity, IconCode, IconCopy, IconDownload, IconEye, IconEyeOff } from '@tabler/icons-react'
-import { useRef, useState } from 'react'
+import {
+  IconActivity,
+  IconChevronDown,
+  IconCode,
+  IconCopy,
+  IconDownload,
+  IconEye,
+  IconEyeOff
+} from '@tabler/icons-react'
+import { useId, useRef, useState } from 'react'
 import { useT } from '../../i18n/proxies.ts'
 import { passFocus } from '../../kit/focus-return.ts'
 import { numberText } from '../../kit/money.ts'
@@ -14,14 +22,15 @@ import classes from './panel.module.css'
 import { type useOrderTasks, whyNotNow } from './proxy-actions.tsx'
 import { addressOf, type Reveal } from './proxy-cells.tsx'
 import type { TakeOut } from './use-copy-and-export.ts'
+import { isFiltered, type ProxyList } from './use-proxy-list.ts'
 
 type Props = {
   order: Order | undefined
   loading: boolean
   first: Proxy | undefined
   picked: ReadonlyMap<number, Proxy>
-  /** Only some of the proxies are listed. Without a selection, actions apply to all. */
-  filtered: boolean
+  /** The filtered list. Without a selection, Copy and Export apply to what it matches; without filters, to all. */
+  list: Pick<ProxyList, 'filters' | 'total' | 'addresses'>
   onUnpick: () => void
   choice: FormatChoice
   /** Some of the proxies speak TLS. */
@@ -34,14 +43,18 @@ type Props = {
 
 /** Actions on the proxies listed below. The bar stays above them. */
 export function ProxyBar(props: Props) {
-  const { order, loading, first, picked, filtered, onUnpick, choice, secure, onChoose, takeOut, tasks, reveal } = props
+  const { order, loading, first, picked, list, onUnpick, choice, secure, onChoose, takeOut, tasks, reveal } = props
   const t = useT()
   const [code, setCode] = useState(false)
+  /** On a phone. */
+  const [open, setOpen] = useState(false)
+  const id = useId()
   const copy = useRef<HTMLButtonElement>(null)
   const chosen = [...picked.values()].map(addressOf)
   const isPicked = chosen.length > 0
-  const all = filtered && order ? order.delivery_num : undefined
-  const count = numberText(isPicked ? chosen.length : (all ?? 0))
+  const isSome = isPicked || isFiltered(list.filters)
+  const which = isPicked ? () => chosen : isSome ? list.addresses : undefined
+  const count = numberText(isPicked ? chosen.length : (list.total ?? 0))
   // Without an order each button says that one must be selected.
   const off = loading || (order !== undefined && !hasProxies(order))
   return (
@@ -53,20 +66,19 @@ export function ProxyBar(props: Props) {
         leftSection={<IconCopy size={16} aria-hidden />}
         disabled={off}
         loading={takeOut.copy.isPending}
-        onClick={() => takeOut.copy.mutate(chosen)}
+        onClick={() => takeOut.copy.mutate(which)}
       >
-        {t(isPicked ? 'proxy.copyPicked' : all ? 'proxy.copyAll' : 'proxy.copy', { count })}
+        {t(isSome ? 'proxy.copyPicked' : 'proxy.copy', { count })}
       </Button>
       <Button
         size="sm"
         leftSection={<IconDownload size={16} aria-hidden />}
         disabled={off}
         loading={takeOut.save.isPending}
-        onClick={() => takeOut.save.mutate(chosen)}
+        onClick={() => takeOut.save.mutate(which)}
       >
-        {t(isPicked ? 'proxy.exportPicked' : all ? 'proxy.exportAll' : 'proxy.export', { count })}
+        {t(isSome ? 'proxy.exportPicked' : 'proxy.export', { count })}
       </Button>
-      <FormatPicker choice={choice} onChoose={onChoose} secure={secure} />
       {isPicked && (
         <Button
           variant="subtle"
@@ -80,40 +92,52 @@ export function ProxyBar(props: Props) {
           {t('orders.unselect')}
         </Button>
       )}
-      <span className={classes.gap} />
-      <UnavailableHint why={order && whyNotNow(order, 'check', t)}>
+      <Button
+        variant="default"
+        size="sm"
+        className={classes.more}
+        aria-expanded={open}
+        aria-controls={id}
+        rightSection={<IconChevronDown size={16} aria-hidden />}
+        onClick={() => setOpen(!open)}
+      >
+        {t('proxy.more')}
+      </Button>
+      <div id={id} className={classes.rest} data-open={open || undefined}>
+        <FormatPicker choice={choice} onChoose={onChoose} secure={secure} />
+        <span className={classes.gap} />
+        <UnavailableHint why={order && whyNotNow(order, 'check', t)}>
+          <Button
+            variant="default"
+            size="sm"
+            leftSection={<IconActivity size={16} aria-hidden />}
+            disabled={off}
+            loading={tasks.out === 'check'}
+            onClick={tasks.check}
+          >
+            {t('proxy.check')}
+          </Button>
+        </UnavailableHint>
         <Button
           variant="default"
           size="sm"
-          leftSection={<IconActivity size={16} aria-hidden />}
+          leftSection={reveal.all ? <IconEyeOff size={16} aria-hidden /> : <IconEye size={16} aria-hidden />}
+          aria-pressed={reveal.all}
           disabled={off}
-          loading={tasks.out === 'check'}
-          onClick={tasks.check}
+          onClick={() => reveal.showAll(!reveal.all)}
         >
-          {t('proxy.check')}
+          {t('proxy.show')}
         </Button>
-      </UnavailableHint>
-      <Button
-        variant="default"
-        size="sm"
-        className={classes.later}
-        leftSection={reveal.all ? <IconEyeOff size={16} aria-hidden /> : <IconEye size={16} aria-hidden />}
-        aria-pressed={reveal.all}
-        disabled={off}
-        onClick={() => reveal.showAll(!reveal.all)}
-      >
-        {t('proxy.show')}
-      </Button>
-      <Button
-        variant="default"
-        size="sm"
-        className={classes.later}
-        leftSection={<IconCode size={16} aria-hidden />}
-        disabled={off || !first}
-        onClick={() => setCode(true)}
-      >
-        {t('code.open')}
-      </Button>
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconCode size={16} aria-hidden />}
+          disabled={off || !first}
+          onClick={() => setCode(true)}
+        >
+          {t('code.open')}
+        </Button>
+      </div>
       {code && first && <CodeDialog proxy={first} onClose={() => setCode(false)} />}
     </div>
   )

@@ -1,13 +1,10 @@
-import '../../kit/styles/forms.ts'
-import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { NativeSelect } from '@mantine/core'
 import { PROXY_STATUSES } from '@netlet/contract/limits'
 import type { RefObject } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT, type T } from '../../i18n/proxies.ts'
-import { passFocus } from '../../kit/focus-return.ts'
-import classes from './table.module.css'
-import { isFiltered, siteOf, SITE_FILTERS, SORTS, statusOf, type ProxyList } from './use-proxy-list.ts'
+import { FilterBar } from '../../kit/filter-bar.tsx'
+import { siteOf, SITE_FILTERS, SORTS, statusOf, type ProxyList } from './use-proxy-list.ts'
 
 export const SITE_NAMES = { google: 'Google', bing: 'Bing', amazon: 'Amazon' } as const
 
@@ -24,73 +21,50 @@ type Props = { list: ProxyList; narrow: boolean; field: RefObject<HTMLInputEleme
 export function ProxyFilters({ list, narrow, field }: Props) {
   const t = useT()
   const tAccount = useAccountT()
-  const { filters, typed, clear, sort } = list
+  const { filters, typed, sort } = list
   return (
-    <div
-      className={`row stretch ${classes.filters}`}
-      style={{ gap: '0.5rem', padding: '0.6rem 0.9rem' }}
-      role="search"
-      aria-label={t('proxy.title')}
-    >
-      <TextInput
-        ref={field}
-        type="search"
-        size="sm"
-        className={classes.find}
-        aria-label={t('proxy.find')}
-        placeholder={t('proxy.find')}
-        leftSection={<IconSearch size={16} aria-hidden />}
-        maxLength={200}
-        value={typed}
-        onChange={event => list.type(event.currentTarget.value)}
-      />
-      <NativeSelect
-        size="sm"
-        aria-label={t('proxy.filterStatus')}
-        value={filters.status}
-        onChange={event => list.setStatus(statusOf(event.currentTarget.value))}
-        data={[
-          { value: '', label: t('proxy.anyStatus') },
-          ...PROXY_STATUSES.map(value => ({ value, label: tAccount(STATUS_WORDS[value]) }))
-        ]}
-      />
-      <NativeSelect
-        size="sm"
-        aria-label={t('proxy.filterSite')}
-        value={filters.site}
-        onChange={event => list.setSite(siteOf(event.currentTarget.value))}
-        data={[
-          { value: '', label: t('proxy.anySite') },
-          ...SITE_FILTERS.map(value => {
-            const [answer, site] = value.split(':') as ['answers' | 'silent', keyof typeof SITE_NAMES]
-            return { value, label: t(`proxy.${answer}`, { site: SITE_NAMES[site] }) }
-          })
-        ]}
-      />
-      {narrow && (
+    <div style={{ padding: '0.6rem 0.9rem' }}>
+      <FilterBar
+        label={t('proxy.title')}
+        search={{ label: t('proxy.find'), field, typed, onType: list.type }}
+        active={Number(filters.status !== '') + Number(filters.site !== '')}
+        onClear={list.clear}
+      >
         <NativeSelect
           size="sm"
-          aria-label={t('proxy.sort')}
-          value={sort.by}
-          onChange={event =>
-            list.setSort({ by: SORTS.find(one => one === event.currentTarget.value) ?? 'id', order: 'asc' })
-          }
-          data={SORTS.map(value => ({ value, label: sortName(t, value) }))}
+          aria-label={t('proxy.filterStatus')}
+          value={filters.status}
+          onChange={event => list.setStatus(statusOf(event.currentTarget.value))}
+          data={[
+            { value: '', label: t('proxy.anyStatus') },
+            ...PROXY_STATUSES.map(value => ({ value, label: tAccount(STATUS_WORDS[value]) }))
+          ]}
         />
-      )}
-      {(isFiltered(filters) || typed !== '') && (
-        <Button
-          variant="subtle"
-          color="gray"
+        <NativeSelect
           size="sm"
-          onClick={() => {
-            passFocus(field.current)
-            clear()
-          }}
-        >
-          {t('proxy.clear')}
-        </Button>
-      )}
+          aria-label={t('proxy.filterSite')}
+          value={filters.site}
+          onChange={event => list.setSite(siteOf(event.currentTarget.value))}
+          data={[
+            { value: '', label: t('proxy.anySite') },
+            ...SITE_FILTERS.map(value => {
+              const [answer, site] = value.split(':') as ['answers' | 'silent', keyof typeof SITE_NAMES]
+              return { value, label: t(`proxy.${answer}`, { site: SITE_NAMES[site] }) }
+            })
+          ]}
+        />
+        {narrow && (
+          <NativeSelect
+            size="sm"
+            aria-label={t('proxy.sort')}
+            value={sort.by}
+            onChange={event =>
+              list.setSort({ by: SORTS.find(one => one === event.currentTarget.value) ?? 'id', order: 'asc' })
+            }
+            data={SORTS.map(value => ({ value, label: sortName(t, value) }))}
+          />
+        )}
+      </FilterBar>
     </div>
   )
 }

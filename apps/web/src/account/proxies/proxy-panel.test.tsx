@@ -51,6 +51,25 @@ describe('copy and export', () => {
     await waitFor(() => expect(lastCopy(copied)).toBe('1=u7:s3cret\n2=u7:s3cret'))
   })
 
+  it('take what the filters match, on all pages, and name the number', async () => {
+    answer(orders.proxyDetail, ({ query }) => {
+      const next = query['limit'] === '20' || query['after'] ? null : 'more'
+      const rows = query['after'] ? [other] : [proxy]
+      return { proxy_list: rows, order, total: 2, total_exact: true, limit: 20, offset: 0, next }
+    })
+    answer(orders.copyProxies, { proxy_lines: [...LINES, '198.51.100.8:1080:u7:s3cret'], proxy_count: 3 })
+    const { user, copied } = open(order, '/dashboard/index/proxies?order=7&proxy_status=available')
+    await user.click(await screen.findByRole('button', { name: 'Copy 2' }))
+    await waitFor(() => expect(lastCopy(copied)).toBe(LINES.join('\n')))
+    expect(requestsOf(orders.proxyDetail).at(-1)?.query).toEqual({ limit: '10000', after: 'more', status: 'available' })
+    expect(screen.getByRole('button', { name: 'Export 2' })).toBeTruthy()
+    // Nothing is not all.
+    show(order)
+    await user.click(screen.getByRole('button', { name: 'Copy 2' }))
+    expect(await screen.findAllByText('No proxy data found')).toBeTruthy()
+    expect(copied).toHaveBeenCalledOnce()
+  })
+
   it('take only the selected ones, as they are now', async () => {
     show(order, proxy, other)
     const { user, copied } = open()
@@ -141,9 +160,6 @@ describe('the list', () => {
       })
     )
     expect(screen.getByRole('columnheader', { name: 'Google' }).getAttribute('aria-sort')).toBe('ascending')
-    // Actions on more than the listed proxies say so.
-    expect(screen.getByRole('button', { name: `Copy all ${order.delivery_num}` })).toBeTruthy()
-    expect(screen.getByRole('button', { name: `Export all ${order.delivery_num}` })).toBeTruthy()
     // The router renders a new address slightly later.
     await waitFor(() =>
       expect(Object.fromEntries(new URL(where(), 'http://shop').searchParams)).toEqual({

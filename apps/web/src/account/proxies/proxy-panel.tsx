@@ -157,7 +157,7 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
             loading={loading}
             first={first}
             picked={picked}
-            filtered={isFiltered(list.filters)}
+            list={list}
             onUnpick={() => setPicked(NOBODY)}
             choice={choice}
             secure={secure}

@@ -163,6 +163,7 @@ export function ProxyCards({ rows, stale, reveal, choice, picked, onPick }: Prop
   )
 }
 
+/** Two lines, or three once it is checked. That it is not checked yet needs no sign. */
 const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, onPick, onToggle }: RowProps) {
   const tAccount = useAccountT()
   return (
@@ -172,27 +173,22 @@ const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, on
         <strong className="mono">{addressOf(proxy)}</strong>
         <CopyProxy proxy={proxy} choice={choice} />
       </div>
-      <dl className={classes.access}>
-        <dt>{tAccount('proxy.username')}</dt>
+      <dl className={`row size-table ${classes.facts}`} style={{ gap: '0 0.6rem' }}>
+        <dt className="sr-only">{tAccount('proxy.username')}</dt>
         <dd className="mono">{proxy.username}</dd>
-        <dt>{tAccount('proxy.password')}</dt>
+        <dt className="sr-only">{tAccount('proxy.password')}</dt>
         <dd>
           <Password proxy={proxy} shown={isShown} onToggle={onToggle} />
         </dd>
-        <dt>{tAccount('proxy.status')}</dt>
-        <dd className={classes.status}>
+        <dt className="sr-only">{tAccount('proxy.status')}</dt>
+        <dd className={proxy.status === null ? 'sr-only' : 'push'}>
           <ProxyStatus status={proxy.status} />
-          {proxy.status !== null && (
-            <span className="dim">
-              · <Ago at={proxy.updated_at} />
-            </span>
-          )}
         </dd>
       </dl>
-      {SITES.some(([by]) => proxy[by] !== null) && (
-        <dl className={classes.delays}>
+      {proxy.status !== null && (
+        <dl className={`row size-table ${classes.facts}`} style={{ gap: '0 0.6rem' }}>
           {SITES.map(([by, title]) => (
-            <div key={by}>
+            <div key={by} className="row unwrapped inline" style={{ gap: '0.25rem' }}>
               <dt>{title}</dt>
               <dd>
                 <Latency ms={proxy[by]} />

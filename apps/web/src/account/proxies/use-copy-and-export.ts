@@ -13,7 +13,17 @@ import { type FormatChoice, fileOf, formatProxies, proxyOfLine } from './formats
 /** Milliseconds. A large order takes a while. */
 const EXPORT_TIMEOUT = 30_000
 
-/** Copies or exports the given proxies ('ip:port') or all. Fetched each time, because a password may have changed. */
+/** Tells the addresses ('ip:port') to take out of an order; without it, all of them. */
+type Which = (() => readonly string[] | Promise<readonly string[]>) | undefined
+
+async function addressesOf(which: Which): Promise<readonly string[]> {
+  const picked = (await which?.()) ?? []
+  // Another check may have changed what the filters match. None is not all.
+  if (which && picked.length === 0) throw new Error(t('proxy.none'))
+  return picked
+}
+
+/** Copies or exports an order's proxies. Fetched each time, because a password may have changed. */
 export function useCopyAndExport(order: Order | undefined, choice: FormatChoice) {
   const t = useT()
   const chosen = () => {
@@ -21,8 +31,10 @@ export function useCopyAndExport(order: Order | undefined, choice: FormatChoice)
     return { params: { id: order.id } }
   }
   const copy = useMutation({
-    mutationFn: async (picked: readonly string[]) => {
-      const reply = await call(orders.copyProxies, chosen(), { timeout: EXPORT_TIMEOUT })
+    mutationFn: async (which: Which) => {
+      const input = chosen()
+      const picked = await addressesOf(which)
+      const reply = await call(orders.copyProxies, input, { timeout: EXPORT_TIMEOUT })
       return textOf(linesOf(reply, picked), choice, hostsOf(reply))
     },
     onSuccess: async text => {
@@ -35,8 +47,9 @@ export function useCopyAndExport(order: Order | undefined, choice: FormatChoice)
     }
   })
   const save = useMutation({
-    mutationFn: async (picked: readonly string[]) => {
+    mutationFn: async (which: Which) => {
       const input = chosen()
+      const picked = await addressesOf(which)
       const reply = await call(orders.exportProxies, input, { timeout: EXPORT_TIMEOUT })
       const { name, type } = fileOf(fileName(reply?.filename, input.params.id), choice.format)
       download(name, `${textOf(linesOf(reply, picked), choice, hostsOf(reply))}\n`, type)

@@ -1,21 +1,22 @@
-import type { Order, QueryOf } from '@netlet/contract'
+import type { Order, QueryOf, ReplyOf } from '@netlet/contract'
 import { CHECK_SITES, PROXY_STATUSES, type CheckSite, type ProxyStatus } from '@netlet/contract/limits'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { usePollInterval } from '../../api/feed-connected.ts'
+import { call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { hostPort } from '../../kit/host-port.ts'
 import { isMoving } from '../../kit/order-state.tsx'
 import { useAddress, type AddressChange } from '../../kit/use-address.ts'
 import { useAddressPaging } from '../../kit/use-paging.ts'
+import { searchIn, useTyped } from '../../kit/use-typed.ts'
 
+/** The contract's largest page. */
+const LARGEST = 10_000
 export const SIZES = [10, 20, 50, 100]
 /** Milliseconds between polls of an order with a running task, without the change feed. */
 const WATCH = 2500
-/** Milliseconds without typing before the search starts. */
-const PAUSE = 300
-/** The contract's limit for a search. */
-const LONGEST = 200
 
 /** A site's answer as one choice: 'answers:google', 'silent:bing'. */
 export type SiteFilter = '' | `${'answers' | 'silent'}:${CheckSite}`
@@ -48,15 +49,13 @@ function serverQuery({ search, status, site }: Filters, { by, order }: Sort): Qu
 /** Parameters about one order's proxies. Removed when another order is selected. */
 export const OF_ONE_ORDER = { proxy_page: null, proxy_q: null, proxy_status: null, proxy_site: null, proxy_sort: null }
 
-const wordsIn = (text: string) => text.trim().slice(0, LONGEST)
-
 /** Filters and sort in the address: `proxy_sort=-ip` sorts by address, descending. */
 function readQuery(query: URLSearchParams): { filters: Filters; sort: Sort } {
   const sort = query.get('proxy_sort') ?? ''
   const by = SORTS.find(one => one === sort.replace(/^-/, ''))
   return {
     filters: {
-      search: wordsIn(query.get('proxy_q') ?? ''),
+      search: searchIn(query.get('proxy_q') ?? ''),
       status: statusOf(query.get('proxy_status') ?? ''),
       site: siteOf(query.get('proxy_site') ?? '')
     },
@@ -73,30 +72,16 @@ function useQueryState(order: Order | undefined) {
   const { filters, sort } = useMemo(() => readQuery(query), [query])
   const id = order?.id
   const along = useMemo((): AddressChange => (id === undefined ? {} : { order: id }), [id])
-  const [typed, setTyped] = useState(filters.search)
-  const [known, setKnown] = useState(filters.search)
-  // After Back or Forward, show the search in the field.
-  if (known !== filters.search) {
-    setKnown(filters.search)
-    setTyped(filters.search)
-  }
-  useEffect(() => {
-    const search = wordsIn(typed)
-    if (search === filters.search) return
-    const timer = setTimeout(() => {
-      setKnown(search)
-      change({ ...along, proxy_q: search || null, proxy_page: null })
-    }, PAUSE)
-    return () => clearTimeout(timer)
-  }, [typed, filters.search, along, change])
-
+  const [typed, type] = useTyped(filters.search, search =>
+    change({ ...along, proxy_q: search || null, proxy_page: null })
+  )
   const choose = (changes: AddressChange) => change({ ...along, ...changes, proxy_page: null }, { push: true })
   return {
     filters,
     sort,
     along,
     typed,
-    type: setTyped,
+    type,
     setStatus: (status: Filters['status']) => choose({ proxy_status: status || null }),
     setSite: (site: SiteFilter) => choose({ proxy_site: site || null }),
     setSort: ({ by, order: direction }: Sort) => {
@@ -104,7 +89,7 @@ function useQueryState(order: Order | undefined) {
       choose({ proxy_sort: text === AS_DELIVERED.by ? null : text })
     },
     clear: () => {
-      setTyped('')
+      type('')
       choose({ proxy_q: null, proxy_status: null, proxy_site: null })
     }
   }
@@ -128,6 +113,24 @@ export function useProxyList(order: Order | undefined) {
     placeholderData: previous => previous,
     refetchInterval: query => (query.state.data?.order && isMoving(query.state.data.order) ? interval : false)
   })
+  /** The addresses ('ip:port') of all proxies that match, on any page. */
+  const addresses = async (): Promise<string[]> => {
+    const found: string[] = []
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const query: QueryOf<typeof orders.proxyDetail> = {
+        limit: LARGEST,
+        ...(after && { after }),
+        ...serverQuery(asked.filters, AS_DELIVERED)
+      }
+      const page: ReplyOf<typeof orders.proxyDetail> = await call(orders.proxyDetail, {
+        params: { id: order?.id ?? 0 },
+        query
+      })
+      found.push(...page.proxy_list.map(({ ip, port }) => hostPort(ip, port)))
+      after = page.next ?? undefined
+    }
+    return found
+  }
   const malformed = data !== undefined && !Array.isArray(data.proxy_list)
   return {
     order: data?.order ?? order,
@@ -140,6 +143,7 @@ export function useProxyList(order: Order | undefined) {
     error: malformed ? new Error('malformed') : error,
     retry: () => void refetch(),
     paging,
+    addresses,
     ...asked
   }
 }

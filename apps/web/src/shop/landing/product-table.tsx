@@ -5,8 +5,8 @@ import { IconArrowRight } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/index.ts'
 import { useNames } from '../../i18n/names.ts'
-import { money } from '../../kit/money.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { FromPrice, fromOf } from '../from-price.tsx'
 import { productPath, Stock, stockOf } from '../stock.tsx'
 import classes from './landing.module.css'
 
@@ -107,7 +107,7 @@ function Row({ product }: { product: Product }) {
         <Stock count={stockOf(product)} />
       </td>
       <td className={`num ${classes.right}`}>
-        <strong>{money(product.lower_price)}</strong> <span className="dim">{t('product.perIp')}</span>
+        <FromPrice price={fromOf(product)} base={product.lower_price} />
       </td>
       <td className={classes.right}>
         <Button

@@ -3,9 +3,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { catalog } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { pageOf } from '../../testing/shapes.ts'
 import { AskedRules, useProductPath } from './asked-rules.tsx'
-import ProductPage from './page.tsx'
 
 const rule = (id: number, name: string) => ({
   acl_id: id,
@@ -35,18 +33,6 @@ it('names the rules that the address chose, keeps them in the addresses of produ
   expect(screen.getByRole('status').textContent).toBe(
     '/product?acl=9,7 /product?parId=2&acl=9,7 /product?parId=2&id=5&acl=9,7'
   )
-})
-
-it('has the list show the products with addresses under the one rule that a link named', async () => {
-  answer(catalog.collections, pageOf())
-  answer(catalog.products, pageOf())
-  const { unmount } = renderAt(<ProductPage />, { at: '/product?acl=9', user: null })
-  await screen.findByText(/Chosen for your order: Nike\./)
-  expect(requestsOf(catalog.products).map(({ query }) => query)).toEqual([{ limit: '200', acl: '9' }])
-  unmount()
-  renderAt(<ProductPage />, { at: '/product?acl=7,9&parId=2', user: null })
-  await screen.findByText(/Chosen for your order: Netflix, Nike\./)
-  expect(requestsOf(catalog.products).at(-1)?.query).toEqual({ limit: '200', collection: '2' })
 })
 
 it('says nothing, and asks for nothing, where the address chose none', () => {

@@ -26,7 +26,9 @@ import { MOST_ADDRESSES, useChoice, wholeSteps } from './choice.ts'
 import classes from './one-product.module.css'
 import { OrderBox } from './order-box.tsx'
 import { PriceTable } from './price-table.tsx'
-import { placeOption, ProductCard, ProductPicture } from './product-card.tsx'
+import { fromOf } from '../from-price.tsx'
+import { placeOption } from './filter-products.ts'
+import { ProductCard, ProductPicture } from './product-card.tsx'
 import otherPlansClasses from './product.module.css'
 import unpaidDialogClasses from './purchase.module.css'
 import { Purchase } from './purchase.tsx'
@@ -296,7 +298,7 @@ function OtherPlans({ product }: { product: Product }) {
       <h2 id="others">{t('product.others')}</h2>
       <ul style={gridStyle('19rem')}>
         {others.map(other => (
-          <ProductCard key={other.id} product={other} collection={undefined} level={3} />
+          <ProductCard key={other.id} product={other} price={fromOf(other)} collection={undefined} level={3} />
         ))}
       </ul>
     </section>

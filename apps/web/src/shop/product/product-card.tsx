@@ -7,10 +7,10 @@ import { useLanguage } from '../../i18n/language.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { countryName, flagOf } from '../../kit/country.tsx'
-import { money } from '../../kit/money.ts'
-import { activeVariants, Stock, stockOf } from '../stock.tsx'
+import { FromPrice } from '../from-price.tsx'
+import { Stock, stockOf } from '../stock.tsx'
 import { useProductPath } from './asked-rules.tsx'
-import { pickers } from './choice.ts'
+import { placeOption } from './filter-products.ts'
 import { OccupancyArt } from './occupancy-art.tsx'
 import classes from './product-card.module.css'
 
@@ -32,12 +32,15 @@ export function ProductPicture({ product, caption }: { product: Product; caption
 
 type Props = {
   product: Product
+  /** As for `FromPrice`. */
+  price: string | null
+  withChosen?: boolean
   collection: number | undefined
   /** The heading's level. */
   level?: 2 | 3
 }
 
-export function ProductCard({ product, collection, level = 2 }: Props) {
+export function ProductCard({ product, price, withChosen, collection, level = 2 }: Props) {
   const t = useT()
   const names = useNames()
   const pathTo = useProductPath()
@@ -55,8 +58,8 @@ export function ProductCard({ product, collection, level = 2 }: Props) {
         </div>
         <div className="row baseline between" style={{ gap: '0.25rem 1rem', marginTop: 'auto', paddingTop: '0.7rem' }}>
           <span className="num">
-            <span className="dim">{t('product.from')}</span> <strong>{money(product.lower_price)}</strong>{' '}
-            <span className="dim">{t('product.perIp')}</span>
+            <span className="dim">{t('product.from')}</span>{' '}
+            <FromPrice price={price} base={product.lower_price} withChosen={withChosen} />
           </span>
           <Stock count={stockOf(product)} />
         </div>
@@ -76,12 +79,6 @@ export const CardSkeletons = () =>
       </div>
     </li>
   ))
-
-const PLACE = /location|country|city|region|place|地区|地点|国家|城市|位置/i
-
-/** The option that names a plan's location. */
-export const placeOption = (product: Product) =>
-  pickers(product, activeVariants(product)).find(({ label, values }) => PLACE.test(label) || values.every(countryIn))
 
 /** Flags per card. */
 const MOST = 5
