@@ -58,6 +58,16 @@ describe('where there are no proxies to show', () => {
     expect(await panel.findByText('Your payment is being processed')).toBeTruthy()
     expect(screen.queryByRole('link', { name: 'Pay now' })).toBeNull()
     expect(screen.getByText('Payment on its way')).toBeTruthy()
+    expect(panel.getByText(/We hold their IPs until .*2126.* A later payment still counts\./)).toBeTruthy()
+  })
+
+  it('offers no second renewal of an expired order whose renewal is on its way', async () => {
+    const renewed = { ...unpaid, state: 'expired', pay_status: 1, is_expired: true, payment_pending: true } as const
+    show({ ...renewed, checkout_url: null, grace_until: '2126-06-20T08:30:00.000Z' })
+    open(renewed)
+    const panel = await proxies()
+    expect(await panel.findByText('Your payment is being processed')).toBeTruthy()
+    expect(panel.queryByRole('button', { name: 'Renew this order' })).toBeNull()
   })
 
   it('offers no payment of an order whose addresses are free again', async () => {

@@ -4,7 +4,8 @@ import { Button, type ButtonProps } from '@mantine/core'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/proxies.ts'
 import { isMoving } from '../../kit/order-state.tsx'
-import { useClock } from '../../kit/time.tsx'
+import { momentText, useClock } from '../../kit/time.tsx'
+import { useLanguage } from '../../i18n/language.ts'
 import { payable, type Pending, useHeldUntil } from '../../kit/payment/pending.ts'
 import { useLevelWords } from '../../kit/payment/level-price.tsx'
 import { EmptyState } from '../../kit/states.tsx'
@@ -61,6 +62,7 @@ export function NoProxies({ order, onClear, onPay }: Props) {
         {again}
       </EmptyState>
     )
+  if (order.payment_pending && !pending) return <PaymentPending order={order} />
   if (order.is_expired && renewable(order))
     return (
       <EmptyState title={t('proxy.expired')} body={t('proxy.graceHint')}>
@@ -76,8 +78,6 @@ export function NoProxies({ order, onClear, onPay }: Props) {
       </EmptyState>
     )
   if (pending) return <Unpaid pending={pending} onPay={onPay} />
-  if (order.payment_pending)
-    return <EmptyState title={t('proxy.paymentPending')} body={t('proxy.paymentPendingHint')} />
   if (order.pay_status === 0) return <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidHint')} />
   if (isMoving(order)) return <EmptyState title={t('proxy.coming')} body={t('proxy.comingHint')} />
   return (
@@ -85,6 +85,14 @@ export function NoProxies({ order, onClear, onPay }: Props) {
       {support}
     </EmptyState>
   )
+}
+
+function PaymentPending({ order: { grace_until, reserved_until } }: { order: Order }) {
+  const t = useT()
+  const language = useLanguage()
+  const until = grace_until ?? reserved_until
+  const held = until && ` ${t('proxy.heldUntil', { date: momentText(until, language) })}`
+  return <EmptyState title={t('proxy.paymentPending')} body={t('proxy.paymentPendingHint') + (held ?? '')} />
 }
 
 function Unpaid({ pending, onPay }: { pending: Pending; onPay: (pending: Pending) => void }) {

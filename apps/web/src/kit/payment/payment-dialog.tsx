@@ -132,6 +132,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
           </p>
         )}
         {state === 'pending' && <p role="status">{t('pay.pending')}</p>}
+        {state === 'over' && <p>{t('pay.sent')}</p>}
         {isOpen && (
           <>
             <p className={classes.clock} role="timer" aria-label={t('pay.left')}>
