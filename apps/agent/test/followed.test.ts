@@ -20,7 +20,7 @@ test.runIf(isLinux)('where no supervisor follows a new process none is started, 
     program_started_at: since,
     takeover: { state: 'failed', reason: expect.stringMatching(/AGENT_PID_FILE/) as unknown }
   })
-  await until('what the agent says', async () => /this one goes on: .*AGENT_PID_FILE/.test(agent.output()))
+  await until('what the agent says', async () => /this one continues: .*AGENT_PID_FILE/.test(agent.output()))
   expect(await managersOf(folder)).toEqual([agent.child.pid])
   rawClient.send('still here')
   await rawClient.take(/still here/)

@@ -154,7 +154,7 @@ test('a customer is not told that money is back which the shop sends by hand', a
   await tell(world, 'refunds/create', { id: nextId(), order_id: paid.id, transactions })
   const [mail] = await mailTexts(order.publicId, 'payment-refunded')
   expect(mail).toContain('Part of your payment is being refunded')
-  expect(mail).toContain('We send you 4.00 USD of it ourselves')
+  expect(mail).toContain('We will send you 4.00 USD of it ourselves')
   expect(mail).not.toContain('was refunded')
   const [chinese] = await mailTexts(order.publicId, 'payment-refunded', 'zh-CN')
   expect(chinese).toContain('您的部分付款正在退款')

@@ -139,7 +139,7 @@ test('a message that was sent twice is kept once, as is a note; an answer to wha
   const both = await Promise.all([answer(id, 'One', seen), answer(id, 'Two', seen)])
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
   // A program that names nothing it has read answers only what waits.
-  expect((await answer(id, 'Three')).msg).toBe('This ticket has been answered already')
+  expect((await answer(id, 'Three')).msg).toBe('This ticket already has a reply')
   expect((await answer(id, 'By the way', (await own(id)).last.id)).status).toBe(200)
 })
 
