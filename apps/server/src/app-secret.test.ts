@@ -75,9 +75,9 @@ const sealEverywhere = (ctx: AppContext) =>
     await addRow(unit, secondFactorTickets, { ...ticket, secret: sealed('begun') })
   })
 
-/** Columns that hold hashes, nonces or public keys, which nothing opens. */
+/** Columns that hold hashes, nonces, public keys or the shop's logo, which nothing opens. */
 const NOT_SEALED =
-  /hash$|^platform_tokens\.credentials$|^chat_account_points\.account$|^chat_told\.account$|public_key$|^notice\w+\.token$|\.token$/
+  /hash$|^platform_tokens\.credentials$|^chat_account_points\.account$|^chat_told\.account$|public_key$|^shop_logo\.content$|^notice\w+\.token$|\.token$/
 
 const sealedColumns = (): string[] =>
   sealedTables.flatMap(({ table, columns }) =>

@@ -148,7 +148,7 @@ const newSession = (role: Role) => addSession(shop.ctx, userOf(role).user.id)
 
 /** What is wrong with a reply; empty where nothing is. */
 function faultOf({ call, refused }: Attempt, { status, text, location }: Outcome): string {
-  if (call.raw === 'redirect' && status === 302) return location?.startsWith('/') ? '' : `leads to ${location}`
+  if (call.raw && status === 302) return location?.startsWith('/') ? '' : `leads to ${location}`
   if (call.raw && status === 200) return ''
   let reply: { code?: unknown; msg?: unknown; data?: unknown }
   try {

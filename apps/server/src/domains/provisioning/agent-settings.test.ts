@@ -68,7 +68,7 @@ test('a client list that shuts this console out is refused, and doubtful if the 
     code: 400,
     data: {
       reason: 'setting_shuts_out',
-      errors: { [LIST]: expect.stringContaining('leaves out 203.0.113.9') as string }
+      errors: { [LIST]: expect.stringContaining('does not include 203.0.113.9') as string }
     }
   }
   const without = { [LIST]: '198.51.100.0/24' }
@@ -175,7 +175,7 @@ test('a setting that is too new for the agent is refused if the agent would not 
     code: 409,
     data: {
       reason: 'setting_needs_upgrade',
-      errors: { AGENT_DENY_PORTS: expect.stringContaining(`Upgrade it first to ${version}`) as string }
+      errors: { AGENT_DENY_PORTS: expect.stringContaining(`Upgrade it to ${version} first`) as string }
     }
   }
   expect(await save(ranges, { apply: true })).toMatchObject(refused)
