@@ -112,7 +112,7 @@ export type SyncPlan = z.infer<typeof SyncPlan>
 const P = '/api/products'
 
 /** A product's form with as many variants as it may have, and a description of each. */
-const PRODUCT_BYTES = 4 * 1024 * 1024
+const PRODUCT_BYTES = 5 * 1024 * 1024
 
 export const catalog = {
   products: route('GET', `${P}/products/`, {
