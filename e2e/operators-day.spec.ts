@@ -158,7 +158,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     proxy = await firstProxy(customer)
     expect(serverOf(machines, proxy)).not.toBe(dead)
     expect(await through(proxy, shop)).toBe(addressOf(proxy))
-    await mailTo(shop, 'mary@example.com', /^Some addresses of your order are changing/)
+    await mailTo(shop, 'mary@example.com', /^Some of your addresses are changing/)
   })
 
   let second = ''

@@ -17,7 +17,8 @@ export async function mailTo({ platformUrl }: Place, to: string, subject: RegExp
         found = mails.find(mail => mail.to === to && subject.test(mail.subject))
         return found !== undefined
       },
-      { message: `a mail to ${to}: ${subject}` }
+      // Emails about many orders are gathered for half a minute.
+      { message: `a mail to ${to}: ${subject}`, timeout: 90_000 }
     )
     .toBe(true)
   if (!found) throw new Error('the mail is gone')
