@@ -16,7 +16,7 @@ test('a newcomer signs up with an account of the chat platform, buys a plan and 
     await expect(page.getByRole('heading', { name: 'ISP Proxies' })).toBeVisible()
     const row = page.getByRole('row').filter({ hasText: 'Metro ISP' })
     await expect(row).toContainText('available')
-    await expect(row).toContainText('$2.02')
+    await expect(row).toContainText('$2.12')
   })
 
   await test.step('signs up with an account of the chat platform', async () => {

@@ -206,7 +206,7 @@ test('what is longer than the window ends inside it: the menu of a row, and a qu
     await page.getByRole('button', { name: 'Actions: Local agent' }).click()
     await page.getByRole('menuitem', { name: 'Drain' }).click()
     const question = page.getByRole('dialog', { name: /^Drain/ })
-    const input = question.getByRole('textbox')
+    const input = question.getByRole('textbox', { name: /Type/ })
     await expect(question).toContainText('and 12 more')
     await expect(input).toBeFocused()
     for (const part of [input, ...['NO', 'YES'].map(name => question.getByRole('button', { name }))])

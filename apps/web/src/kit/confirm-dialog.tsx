@@ -107,7 +107,6 @@ function AnswerForm({ asked }: { asked: NonNullable<Props['asked']> }) {
             rows={3}
             maxLength={MOST_MESSAGE}
             autoComplete="off"
-            data-autofocus
           />
           <Checkbox
             my="sm"
@@ -124,11 +123,11 @@ function AnswerForm({ asked }: { asked: NonNullable<Props['asked']> }) {
           onChange={event => setTyped(event.currentTarget.value)}
           inputMode="numeric"
           autoComplete="off"
-          {...(note ? {} : { 'data-autofocus': true })}
+          data-autofocus
         />
       )}
       <Group mt="md" gap="0.75rem" justify="flex-end">
-        <Button variant="default" onClick={() => answer(false)}>
+        <Button variant="default" data-autofocus={number === undefined || undefined} onClick={() => answer(false)}>
           {asked.no ?? t('no')}
         </Button>
         <Button type="submit" disabled={!right} {...(asked.danger ? { color: 'red.9' } : {})}>

@@ -104,7 +104,7 @@ it('asks what to tell the customer, by email unless that is unticked', async () 
   const answers: unknown[] = []
   act(() => void askNote({ ...question, note }).then(answer => answers.push(answer)))
   const message = await screen.findByRole('textbox', { name: note.message, description: note.hint })
-  await waitFor(() => expect(document.activeElement).toBe(message))
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name: 'NO' })))
   await user.type(message, 'It leaked.')
   await user.click(screen.getByRole('checkbox', { name: note.email, checked: true }))
   await user.click(screen.getByRole('button', { name: 'YES' }))
