@@ -189,7 +189,9 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     await form.getByRole('button', { name: 'Reply by email' }).click()
     // The list shows open tickets only.
     await expect(page.getByText('No ticket matches')).toBeVisible()
-    expect((await mailTo(shop, 'mary@example.com', /^Reply to your ticket/)).text).toContain('The one after the address.')
+    expect((await mailTo(shop, 'mary@example.com', /^Reply to your ticket/)).text).toContain(
+      'The one after the address.'
+    )
     await page.keyboard.press('Escape')
     await customer.getByRole('link', { name: 'Ticket #1' }).click()
     await expect(customer.getByText('The one after the address.')).toBeVisible()

@@ -5,7 +5,7 @@ const READABLE = 4.6
 /** What text on the brand's dark surface has. */
 const CLEAR = 7
 
-/** The darkest surface of the light scheme and the lightest of the dark one: `--nl-sunken` of tokens.css. */
+/** The darkest surface of the light scheme and the lightest of the dark one: `--nl-sunken` of apps/web/src/app/styles/tokens.css. */
 const LIGHT = '#f4f4f4'
 const DARK = '#1f1f1f'
 
@@ -80,7 +80,7 @@ export function accentColors(accent: string): AccentColors {
 }
 
 /**
- * A style sheet that replaces the default accent of tokens.css and of the component library, whose own sheets come
+ * A style sheet that replaces the default accent of the web app and of the component library, whose own sheets come
  * later: hence `html`.
  */
 export function accentSheet(accent: string): string {

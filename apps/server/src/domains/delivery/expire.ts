@@ -128,6 +128,7 @@ async function notifyCustomer(unit: Unit, order: OrderRow, days: number, publicU
       expired_at: iso(order.expiredAt ?? unit.now),
       grace_until: isoOrNull(renewableUntil(order, days, unit.now)),
       renewal_days: days,
+      pending: order.pendingUntil !== null && order.pendingUntil > unit.now,
       renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`,
       shop_url: `${publicUrl}/product`
     },

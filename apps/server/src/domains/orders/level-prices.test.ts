@@ -77,6 +77,9 @@ test('what a level takes off is told with every price that a checkout link leads
   expect(placed.discount).toEqual(discount)
   const due = discounted(placed.amount, discount)
   expect(due).not.toBe(placed.amount)
+  const { rows } = await stack.ctx.db.execute(sql`
+    select data -> 'data' ->> 'amount' as amount from pgboss.job where data ->> 'key' = ${`received:${placed.id}`}`)
+  expect(rows).toEqual([{ amount: `${due} USD` }])
   expect(await charged(placed.checkout_url)).toBe(due)
   expect(await buy('level-1')).toEqual(placed)
   expect(await listed(placed)).toMatchObject({ amount: placed.amount, discount, state: 'placed' })

@@ -1,5 +1,6 @@
 import { unpaidLimit } from './unpaid-limits.ts'
 import { type LevelDiscount, RESERVATION_MINUTES, fromCents, refuse, toCents } from '@netlet/contract'
+import { discounted } from '@netlet/contract/money'
 import type { UserActor } from '../../infra/actor.ts'
 import { MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -133,7 +134,7 @@ export async function placeOrder(
       data: {
         ...mail.data,
         proxies: placing.quantity,
-        amount: `${amount} ${settings.shop_currency}`,
+        amount: `${discount ? discounted(amount, discount) : amount} ${settings.shop_currency}`,
         days: variant.proxyTime,
         reserved_until: iso(reservedUntil),
         checkout_url: checkoutUrl

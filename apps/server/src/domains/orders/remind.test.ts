@@ -1,4 +1,4 @@
-import { sql } from '../../infra/db/drizzle.ts'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
@@ -74,6 +74,16 @@ test.each([
 
 test('an order with both reminders due gets one mail, the last', async () => {
   expect(await remindedAt(await deliver(60), 12)).toEqual(['last'])
+})
+
+test('an order whose renewal is being paid is reminded of only if that payment fails', async () => {
+  const order = await deliver(30)
+  const pending = (until: Date | null) =>
+    shop.ctx.db.update(orders).set({ pendingUntil: until }).where(eq(orders.id, order))
+  await pending(new Date(END + HOUR))
+  expect(await remindedAt(order, 72)).toEqual([])
+  await pending(null)
+  expect(await remindedAt(order, 71)).toEqual(['first'])
 })
 
 const MONTH = 30 * 24

@@ -44,6 +44,8 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
         gt(orders.expiredAt, now),
         lte(orders.expiredAt, new Date(now.getTime() + FIRST_AT_MOST)),
         isNull(orders.deletedAt),
+        // A renewal's payment is on its way. If it fails, the reminder is still due.
+        or(isNull(orders.pendingUntil), lte(orders.pendingUntil, now)),
         or(and(isNull(orders.reminderSentAt), firstDue(now)), and(isNull(orders.lastReminderSentAt), lastDue(now)))
       )
     )

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { endGraces, expireOrders } from '../delivery/index.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { writeSettings } from '../settings/index.ts'
-import { eq } from '../../infra/db/drizzle.ts'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { work } from './platform-orders.fixture.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
@@ -309,6 +309,10 @@ describe('a renewal whose payment is pending', () => {
 
   test.for(['PENDING', 'AUTHORIZED'])('(%s) keeps its addresses beyond the grace, until it is paid', async status => {
     const { order, renewal } = await renewedLate(status)
+    // The mail asks for no second payment.
+    const { rows } = await b.db().execute(sql`
+      select data -> 'data' -> 'pending' as pending from pgboss.job where data ->> 'key' like ${`expired:${order.id}:%`}`)
+    expect(rows).toEqual([{ pending: true }])
     const free = await b.world.stock()
     await pass(3 * DAY)
     await read(renewal, status)

@@ -170,7 +170,7 @@ function withHead(html: string, head: PageHead): string {
     .replace(/<title>[^<]*<\/title>/, () => tags.join('\n    '))
 }
 
-/** Replaces the default name, icon and accent of the built page, and hands them to the app (`kit/brand.ts`). */
+/** Replaces the default name, icon and accent of the built page, and hands them to the app (`apps/web/src/kit/brand.tsx`). */
 function withBrand(html: string, brand: Brand): string {
   const { name, accent, logo } = brand
   if (name === DEFAULT_SHOP_NAME && accent === '' && logo === null) return html

@@ -56,6 +56,12 @@ describe('a renewal whose checkout is open', () => {
     expect(asked()).toBe(1)
   })
 
+  it('is asked about in every browser while its payment is being processed', async () => {
+    await press(visit({ ...order, payment_pending: true }), 'Renew')
+    expect((await question()).getByText(/If you pay again, you buy two terms\./)).toBeTruthy()
+    expect(asked()).toBe(0)
+  })
+
   it('is asked about among several renewals', async () => {
     await press(visit(), 'Renew')
     await waitFor(() => expect(asked()).toBe(1))

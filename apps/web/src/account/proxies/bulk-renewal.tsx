@@ -114,7 +114,7 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
   const isPaid = ends !== null && ends !== order.expired_at
   const url = answer && 'checkout_url' in answer ? webAddress(answer.checkout_url) : null
   const openAgain = async (address: string) => {
-    if (!(await mayOpenAnother())) return
+    if (!(await mayOpenAnother(order))) return
     onOpen()
     window.open(address, '_blank', 'noopener')
   }

@@ -20,8 +20,8 @@ export function renewable(order: Order | undefined): boolean {
 }
 
 /** Every visit of a renewal's link creates another checkout that can be paid, so ask before a second one. */
-export const mayOpenAnother = (): Promise<boolean> =>
-  confirm({ title: t('renew.againTitle'), body: t('renew.againBody') })
+export const mayOpenAnother = ({ payment_pending }: Order): Promise<boolean> =>
+  confirm({ title: t('renew.againTitle'), body: t(payment_pending ? 'renew.pendingBody' : 'renew.againBody') })
 
 /** Renews an order at its own checkout in a new tab. `renewing`: the order whose checkout is being created. */
 export function useRenewal() {
@@ -52,7 +52,7 @@ export function useRenewal() {
       if (!order) return notify('bad', t('proxy.selectFirst'))
       if (renew.isOut()) return
       const another = isBegun(order)
-      if (another && !(await mayOpenAnother())) return
+      if (another && !(await mayOpenAnother(order))) return
       begin(order)
       // Open the tab before the call, within the click.
       renew.mutate({ id: order.id, tab: checkoutTab(t('proxy.renewOpening')), another })
@@ -111,8 +111,9 @@ function keep(rows: Begun[]): void {
   }
 }
 
-/** Was a checkout for this order's renewal opened in this browser and not paid since? */
+/** Is a renewal's payment on its way, or was its checkout opened in this browser and not paid since? */
 export const isBegun = (order: Order): boolean =>
+  order.payment_pending ||
   read().some(({ id, uid, was }) => id === order.id && uid === order.uid && was === paidState(order))
 
 export const begin = (order: Order): void =>

@@ -142,9 +142,11 @@ const decisionQuestion =
     const plan = await call(payments.plan, { params: { id: entry.id }, query })
     const amount = plan.money.map(one => moneyIn(one.amount, one.currency)).join(' + ') || '–'
     const about = { payment: entry.platform_order ?? '–', amount }
+    // The payment counts, or was refunded, or its money is a part that settles nothing yet.
+    const means = action === 'ignore' && entry.payment !== 'held' ? 'close' : action
     return {
       title: t(`payments.question.${action}`, about),
-      body: [t(`payments.means.${action}`, about), consequence(t, plan), ...mailed(t, action, plan)].join('\n'),
+      body: [t(`payments.means.${means}`, about), consequence(t, plan), ...mailed(t, action, plan)].join('\n'),
       danger: plan.does === 'ends' || plan.does === 'shortens',
       adds: { plan: plan.version }
     }

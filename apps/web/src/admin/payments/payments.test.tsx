@@ -162,6 +162,19 @@ describe('the payments of the console', () => {
     await waitFor(() => expect(requestsOf(payments.ignore)).toHaveLength(1))
   })
 
+  it('that count are not said to pay for nothing when their entry is closed', async () => {
+    answer(payments.plan, plan)
+    const params = { order_id: 'NL-settled', platform_order: '#1003', amount: '5.00' }
+    keepNothing()
+    answer(payments.inbox, pageOf({ ...settled, unresolved: true, outcome: 'partly_refunded', params }))
+    const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
+    await choose(user, '#1003', 'Ignore')
+    await user.type(await screen.findByRole('textbox', { name: /Reason/ }), 'as agreed{Enter}')
+    const question = await asked('Ignore payment #1003?')
+    expect(question.getByText(/This closes the entry\. No money moves\./)).toBeTruthy()
+    expect(question.queryByText(/pays for nothing/)).toBeNull()
+  })
+
   it('offer nothing for what has ended', async () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Actions: #1003' }))

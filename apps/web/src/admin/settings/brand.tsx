@@ -46,7 +46,7 @@ export const brandOf = (values: Record<string, unknown>): Look => ({
   footer: String(values['mail_footer'])
 })
 
-/** The accent of tokens.css. */
+/** The accent of apps/web/src/app/styles/tokens.css. */
 const DEFAULT = { light: '#0b6860', dark: '#6dccc2', ink: '#0d1c1b', onInk: '#6dccc2' }
 
 /** The form's fields and the logo, which is saved by itself; beside them, what customers will see. */

@@ -147,6 +147,18 @@ describe('the payment dialog', () => {
     expect(where()).toBe('/dashboard/index/proxies?order=7&live=1')
   })
 
+  it('asks for no second payment at the end if one was received that does not cover the order', async () => {
+    const fail = { code: 'lines_missing', params: { missing: 'New York: 4/8' } } as const
+    answer(orders.payment, { ...says('pending'), fail })
+    const { where } = await open()
+    answer(orders.payment, { ...says('timeout'), fail })
+    await pass(30 * MINUTE + 3100)
+    expect(screen.queryByRole('alert')).toBeNull()
+    expect(screen.getByText(/are looking into it\. Please do not pay again\./)).toBeTruthy()
+    await press('Go to dashboard')
+    expect(where()).toBe('/dashboard/index/proxies?order=7')
+  })
+
   it('says at the end that the time is over, and waits no more', async () => {
     answer(orders.payment, says('pending'))
     const { onClose } = await open()

@@ -119,7 +119,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
     waiting: null,
     pending: null,
     paid: null,
-    over: t('pay.timeout'),
+    over: isHeld ? null : t('pay.timeout'),
     cancelled: t('pay.cancelledElsewhere'),
     unknown: t('pay.unknown')
   }
@@ -132,7 +132,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
           </p>
         )}
         {state === 'pending' && <p role="status">{t('pay.pending')}</p>}
-        {state === 'over' && <p>{t('pay.sent')}</p>}
+        {state === 'over' && <p role="status">{t(isHeld ? 'pay.heldOver' : 'pay.sent')}</p>}
         {isOpen && (
           <>
             <p className={classes.clock} role="timer" aria-label={t('pay.left')}>
@@ -174,8 +174,8 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
           </div>
         ) : (
           <>
-            <Button onClick={mayBePaid ? toDashboard : () => void leave()}>
-              {mayBePaid ? t('pay.toDashboard') : t('pay.again')}
+            <Button onClick={mayBePaid || isHeld ? toDashboard : () => void leave()}>
+              {mayBePaid || isHeld ? t('pay.toDashboard') : t('pay.again')}
             </Button>
             {state === 'cancelled' && (
               <Button variant="default" onClick={toDashboard}>

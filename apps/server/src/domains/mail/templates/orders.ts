@@ -93,6 +93,8 @@ type Expired = {
   expired_at: string
   /** Null: the addresses are not held. */
   grace_until: string | null
+  /** The payment of a renewal is on its way. */
+  pending?: boolean
   renewal_days?: number
   renew_url: string
   shop_url: string
@@ -195,42 +197,52 @@ export const orderLifeTemplates = {
         subject: `Your proxies have expired: ${data.product_name}`,
         heading: `Hello ${data.username}, your proxies have expired`,
         paragraphs: [
-          data.grace_until
-            ? 'They have stopped working. We hold their IPs for you until the time below. Renew before then to get the same proxies back with the same credentials. The new term starts from the expiry.'
-            : 'They have stopped working. To continue, please place a new order.'
+          data.pending
+            ? 'They have stopped working. Your payment for the renewal is being processed. The same proxies work again when it completes. Please do not pay again.'
+            : data.grace_until
+              ? 'They have stopped working. We hold their IPs for you until the time below. Renew before then to get the same proxies back with the same credentials. The new term starts from the expiry.'
+              : 'They have stopped working. To continue, please place a new order.'
         ],
         facts: [
           ['Order', data.order_id],
           ['Plan', data.product_name],
           ['Proxies', String(data.proxies)],
           ['Expired', day(data.expired_at)],
-          ...(data.grace_until ? ([['Renew until', day(data.grace_until)]] as [string, string][]) : []),
-          ...(data.grace_until ? daysEn('A renewal adds', data.renewal_days) : [])
+          ...(data.grace_until && !data.pending
+            ? ([['Renew until', day(data.grace_until)]] as [string, string][])
+            : []),
+          ...(data.grace_until && !data.pending ? daysEn('A renewal adds', data.renewal_days) : [])
         ],
-        button: data.grace_until
-          ? { label: 'Renew this order', url: data.renew_url }
-          : { label: 'Place a new order', url: data.shop_url },
+        button: data.pending
+          ? { label: 'Show my proxies', url: `${shop.shopUrl}/dashboard/index/proxies` }
+          : data.grace_until
+            ? { label: 'Renew this order', url: data.renew_url }
+            : { label: 'Place a new order', url: data.shop_url },
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
         subject: `您的代理已到期：${data.product_name}`,
         heading: `${data.username}，您好，您的代理已到期`,
         paragraphs: [
-          data.grace_until
-            ? '代理已停止工作。我们为您保留其 IP 至下列时间。在此之前续费，即可恢复相同的代理和凭据。新的租期从到期时间起算。'
-            : '代理已停止工作。如需继续使用，请重新下单。'
+          data.pending
+            ? '代理已停止工作。您的续费付款正在处理中，完成后相同的代理将恢复工作。请勿重复付款。'
+            : data.grace_until
+              ? '代理已停止工作。我们为您保留其 IP 至下列时间。在此之前续费，即可恢复相同的代理和凭据。新的租期从到期时间起算。'
+              : '代理已停止工作。如需继续使用，请重新下单。'
         ],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],
           ['代理数量', String(data.proxies)],
           ['到期时间', day(data.expired_at)],
-          ...(data.grace_until ? ([['续费截止', day(data.grace_until)]] as [string, string][]) : []),
-          ...(data.grace_until ? daysZh('续费增加时长', data.renewal_days) : [])
+          ...(data.grace_until && !data.pending ? ([['续费截止', day(data.grace_until)]] as [string, string][]) : []),
+          ...(data.grace_until && !data.pending ? daysZh('续费增加时长', data.renewal_days) : [])
         ],
-        button: data.grace_until
-          ? { label: '续费此订单', url: data.renew_url }
-          : { label: '重新下单', url: data.shop_url },
+        button: data.pending
+          ? { label: '查看我的代理', url: `${shop.shopUrl}/dashboard/index/proxies` }
+          : data.grace_until
+            ? { label: '续费此订单', url: data.renew_url }
+            : { label: '重新下单', url: data.shop_url },
         footer: sender(shop)
       })
     }
