@@ -175,7 +175,8 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     await row(`#${bought.number}`).getByRole('link').first().click()
     await fetch(`${shop.platformUrl}/sandbox/orders/${bought.id}/refund`, { method: 'POST' })
     await expect(page.getByText('Refunded').first()).toBeVisible()
-    await expect.poll(() => through(proxy, shop)).toBe(407)
+    // The agent resets a connection that it has just accepted for the user it removes.
+    await expect.poll(() => through(proxy, shop).catch(String)).toBe(407)
     expect(await through(second, shop)).toBe(addressOf(second))
   })
 
