@@ -82,7 +82,7 @@ describe('filters', () => {
   })
 
   it.each(['state=gone', 'from=2026-02-30&until=0001-01-01', 'sort=password', 'show=mine', 'sort=expires'])(
-    'that nobody chose are ignored: %s',
+    'that are not offered are ignored: %s',
     async text => {
       open(`${PATH}?${text}`)
       await rows(2)

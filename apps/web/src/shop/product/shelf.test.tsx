@@ -142,7 +142,7 @@ describe('the list', () => {
     expect(document.activeElement).toBe(screen.getByRole('combobox', { name: 'Sort by' }))
   })
 
-  it.each(['most=free&sort=stock', 'acl=0,x&most=-1'])('ignores what nobody chose: %s', async text => {
+  it.each(['most=free&sort=stock', 'acl=0,x&most=-1'])('ignores values that it does not offer: %s', async text => {
     renderAt(<ProductPage />, { at: `/product?${text}`, user: null })
     expect(await screen.findByText('3 products')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Clear filters' })).toBeNull()
