@@ -52,7 +52,8 @@ export async function checkPlatform(
   const shop = await platform.data.shop()
   const version = platform.data.apiVersion()
   if (!shop.ok) {
-    await saveCheck(ctx, 'shop', { error: shop.message, version })
+    const known = (await readCheck(ctx.db, 'shop'))?.result
+    await saveCheck(ctx, 'shop', { error: shop.message, version, password: known?.password, paused: known?.paused })
     return shop
   }
   const password = await platform.data.hasPassword()
@@ -87,10 +88,10 @@ export type Refused = {
 
 /** The results of the latest checks of the platform. */
 type Checks = {
-  shop: (
-    | { name: string; currency: string; scopes: string[]; password?: boolean; paused?: boolean }
-    | { error: string }
-  ) & {
+  shop: ({ name: string; currency: string; scopes: string[] } | { error: string }) & {
+    /** Visitors need a password, or there is no checkout. A failed check leaves both as they were. */
+    password?: boolean | undefined
+    paused?: boolean | undefined
     /** The API version of its answer; null if it did not say. */
     version?: string | null
   }

@@ -206,7 +206,12 @@ test('while the platform’s shop is paused, no order is placed or renewed', asy
     await checkPlatform(shop.ctx)
     const refused = { status: 503, data: { reason: 'platform_paused' } }
     expect(await renew()).toMatchObject(paused ? refused : { code: 2000 })
-    if (paused) expect(await place()).toMatchObject(refused)
+    if (!paused) continue
+    expect(await place()).toMatchObject(refused)
+    // A check that fails says nothing new.
+    await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 1 })
+    await checkPlatform(shop.ctx)
+    expect(await renew()).toMatchObject(refused)
   }
 })
 
