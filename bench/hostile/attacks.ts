@@ -3,12 +3,12 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestClient } from '../../apps/server/src/testing/client.ts'
-import type { RunningShop } from '../../e2e/shop.ts'
+import type { Target } from './attackers.ts'
 
 /** Goes on until the signal, and counts its requests. */
 type Run = (over: AbortSignal, count: () => void) => Promise<void>
 /** `begin` does what an attacker can do before the shop is busy. */
-export type Attack = { name: string; begin: (shop: RunningShop) => Promise<Run> }
+export type Attack = { name: string; begin: (shop: Target) => Promise<Run> }
 
 const MIB = 1024 * 1024
 const LOGIN = '/api/auth/login'

@@ -1,10 +1,12 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestClient } from '../../apps/server/src/testing/client.ts'
 import { startShop, type RunningShop } from '../../e2e/shop.ts'
 import { median, quantile, type Bench, type Figure } from '../figures.ts'
-import { ATTACKS } from './attacks.ts'
+import type { Counts, Target } from './attackers.ts'
 
 const MS = Number(process.env['BENCH_MS'] ?? 300_000)
 /** Milliseconds. */
@@ -17,28 +19,29 @@ const HEAP_MB = 1024
 export const hostileBench: Bench = async log => {
   process.env['NODE_OPTIONS'] = `--max-old-space-size=${HEAP_MB}`
   const { shop, stop, output } = await startShop()
-  const over = new AbortController()
+  const { url, admin, customer } = shop
+  const target: Target = { url, admin, customer }
+  // In a process of their own, because the attacks keep an event loop busy, and the visitors' would measure that.
+  const attackers = fork(new URL('attackers.ts', import.meta.url), [JSON.stringify(target)], { serialization: 'json' })
   try {
     const stranger = await signUp(shop)
     const calm = await visitors(shop, stranger, AbortSignal.timeout(Math.min(MS, 10_000)))
     log(`load before: ${load()}`)
-    const counts = new Map<string, number>()
-    const begun = await Promise.all(ATTACKS.map(async ({ name, begin }) => ({ name, run: await begin(shop) })))
-    const attacks = begun.map(({ name, run }) => run(over.signal, () => counts.set(name, (counts.get(name) ?? 0) + 1)))
+    attackers.send('begin')
     const found = await Promise.race([
       visitors(shop, stranger, AbortSignal.timeout(MS)),
-      // An attack ends only if it cannot begin.
-      Promise.all(attacks).then(() => Promise.reject(new Error('the attacks have ended')))
+      once(attackers, 'exit').then(() => Promise.reject(new Error('the attacks have ended')))
     ])
-    over.abort()
-    await Promise.all(attacks)
+    const counted = once(attackers, 'message') as Promise<[Counts]>
+    attackers.send('end')
+    const [counts] = await counted
     log(`load after: ${load()}`)
     for (const [name, count] of counts) log(`${name}: ${count}`)
     for (const reason of new Set(found.refused)) log(`refused: ${reason}`)
     const after = await visitors(shop, stranger, AbortSignal.timeout(Math.min(MS, 5000)))
     return [...figuresOf(found, calm), ...aliveOf(after, output())]
   } finally {
-    over.abort()
+    attackers.kill()
     await stop()
   }
 }
@@ -49,7 +52,7 @@ type Account = { username: string; password: string }
 
 /** A customer that no attack names. */
 async function signUp({ url, platformUrl }: RunningShop): Promise<Account> {
-  const [email, password] = ['stranger@example.com', 'Stranger#2026']
+  const [email, password] = ['stranger@example.com', 'Harbour#2026']
   const visitor = createTestClient(url, { ip: '100.65.0.1' })
   const asked = await visitor.post<{ email_code_id: string }>('/api/users/email_validate', { email, type: 'register' })
   for (;;) {
