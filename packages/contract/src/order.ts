@@ -153,7 +153,7 @@ export const Order = z.object({
   grace_until: Time.nullable(),
   /** Days that a renewal adds, by the current plan. */
   renewal_days: z.number(),
-  /** It ended before delivery, or with unserved paid time, so an administrator may reopen it. */
+  /** It ended before delivery, or with unserved paid time. An administrator may reopen it. */
   can_reopen: z.boolean(),
   /** It holds or reserves addresses, so an administrator cannot delete it; false for customers. */
   holds_addresses: z.boolean(),
@@ -331,9 +331,10 @@ export const LARGE_REFUND = {
 /**
  * What a refund ends. `lease`: the proxies stop. `term`: the renewal's days are removed. `term_and_lease`: nothing is
  * left of the time without them, so the proxies stop. `grace`: the time was over, and the addresses are held for less
- * time. `nothing`: a partial refund, or a payment that bought nothing or nothing that remains.
+ * time. `failure`: the order failed with this payment, and waits for another one. `nothing`: a partial refund, or a
+ * payment that bought nothing or nothing that remains.
  */
-export const REFUND_ENDS = ['lease', 'term', 'term_and_lease', 'grace', 'nothing'] as const
+export const REFUND_ENDS = ['lease', 'term', 'term_and_lease', 'grace', 'failure', 'nothing'] as const
 /** What a refund would do now. */
 export const RefundPlan = z.object({
   /** Covers the payment, its refunds, the amount and what ends. If any has changed, the refund is refused. */

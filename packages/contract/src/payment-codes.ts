@@ -13,6 +13,8 @@ export const ATTENTION = {
   // The administrator decides what the payment is for, or refunds it.
   unknown_order: 'the payment names no order in this shop (order_id {order_id})',
   lines_missing: 'the payment for order {order_id} is too small; missing: {missing}',
+  part_paid:
+    'the platform received only {amount} of {platform_order}, and order {order_id} no longer waits for the rest; give it back on the platform',
   purchase_not_sold:
     'order {order_id} was paid for something no longer sold: {what}; deliver or renew it anyway, or refund {platform_order}',
   wrong_currency: 'order {order_id} was paid in {currency} instead of {expected}',
@@ -20,12 +22,12 @@ export const ATTENTION = {
   cancelled:
     'payment {platform_order} for order {order_id} was cancelled on the platform but not fully refunded; refund the rest, or deliver the order',
   too_late:
-    'order {order_id} was paid too late: its addresses are gone, or it can no longer be renewed. Deliver it when addresses are free, or refund {platform_order}',
+    'order {order_id} was paid too late: its addresses are gone, or it was refunded or can no longer be renewed. Refund {platform_order}, or deliver or renew the order if addresses are free',
   paid_twice: 'order {order_id} was already paid; refund {platform_order}',
   paid_more:
     'order {order_id}: the customer paid {amount} more for {platform_order}, which was ignored before; deliver, apply or refund it',
   lines_more:
-    'order {order_id} has {count} addresses, but {platform_order} paid for more: {lines}; refund the rest, or agree with the customer',
+    'order {order_id} has {count} addresses, but {platform_order} paid for more, or for something else: {lines}; refund the difference, or agree with the customer',
   // The administrator decides whether the lease goes on, and what else to refund.
   partly_refunded: 'order {order_id}: {amount} of {platform_order} was refunded; decide whether its lease continues',
   cancelled_delivered:
@@ -33,7 +35,7 @@ export const ATTENTION = {
   renewals_unserved:
     'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid but not refunded',
   dispute_won:
-    'you won the dispute about {platform_order}; the money is back, but the lease of order {order_id} has ended',
+    'you won the dispute about {platform_order}; the money is back, but it buys nothing now. Reopen order {order_id} if it has time left, apply the payment, or ignore this',
   refund_failed:
     'order {order_id}: a refund of {platform_order} failed on the platform, so {amount} did not go back; refund it again, or reopen the order'
 } as const
@@ -50,6 +52,7 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
     '平台已开始退还 {platform_order}（订单 {order_id}）的款项（{amount}），但两周后仍无结果。请在平台上核对',
   unknown_order: '未对应本店的任何订单（order_id {order_id}）',
   lines_missing: '订单 {order_id} 的付款内容少于所需：{missing}',
+  part_paid: '平台只收到 {platform_order} 中的 {amount}，而订单 {order_id} 已不再等待余款。请在平台上退还',
   purchase_not_sold: '订单 {order_id} 付款购买的内容已不再出售：{what}。可照常交付或续费，或退还 {platform_order}',
   wrong_currency: '订单 {order_id} 以 {currency} 付款，而非 {expected}',
   test_payment: '订单 {order_id} 为测试付款：未收取款项',
@@ -59,12 +62,13 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   paid_twice: '订单 {order_id} 此前已付款。请退还 {platform_order}',
   paid_more: '订单 {order_id}：此前已忽略的付款 {platform_order} 又收到 {amount}。请交付、用于订单或退款',
   lines_more:
-    '订单 {order_id} 有 {count} 个地址，但 {platform_order} 付款购买的更多：{lines}。请退还多付的部分，或与客户商定',
+    '订单 {order_id} 有 {count} 个地址，但 {platform_order} 付款购买的更多，或为其他内容：{lines}。请退还差额，或与客户商定',
   partly_refunded: '订单 {order_id}：已退还 {platform_order} 中的 {amount}。请决定租用是否继续',
   cancelled_delivered:
     '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未全部退还。请退还余款，或让租用继续',
   renewals_unserved: '订单 {order_id} 已退款，租用已结束。其续费（{amount}）已付款但未退还',
-  dispute_won: '{platform_order} 的争议已胜诉：款项已收回，订单 {order_id} 的租用已结束',
+  dispute_won:
+    '{platform_order} 的争议已胜诉：款项已收回，但目前未用于任何租用。如订单 {order_id} 仍有剩余时间，可重新开通；也可将该付款用于订单，或忽略',
   refund_failed:
     '{platform_order} 的一笔退款在平台上失败：其中 {amount} 实际未退还。请重新退款；若订单 {order_id} 的租用已结束，也可重新开通'
 }

@@ -113,6 +113,7 @@ function termOf(order: OrderRow, renewalDays: number, now: Date, say: Asker['say
     const until = renewableUntil(order, renewalDays, now)
     return until ? say('grace', clock(until)) : say('expired')
   }
+  if (state === 'failed') return say('undelivered')
   if (state !== 'delivered' && state !== 'partly_delivered') return say('paid')
   if (!expiredAt) return say('noEnd')
   const days = Math.floor((expiredAt.getTime() - now.getTime()) / DAY)
@@ -130,6 +131,7 @@ const english = {
   order: '• {name} · {live} of {quantity} {quantity|proxy|proxies} · {term}',
   more: 'You have more orders. See all of them in the shop.',
   paid: 'being delivered',
+  undelivered: 'not delivered; contact us',
   daysLeft: '{days} {days|day|days} left (until {date} UTC)',
   lastDay: 'ends today (until {date} {time} UTC)',
   noEnd: 'no expiry',
@@ -155,6 +157,7 @@ const chinese: Record<ChatText, string> = {
   order: '• {name} · {live} / {quantity} 个代理 · {term}',
   more: '您还有更多订单，请在本店查看。',
   paid: '正在交付',
+  undelivered: '未能交付，请联系我们',
   daysLeft: '剩余 {days} 天（至 {date} UTC）',
   lastDay: '今天到期（至 {date} {time} UTC）',
   noEnd: '无到期日',

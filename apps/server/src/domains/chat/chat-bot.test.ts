@@ -156,7 +156,8 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
   expect(points?.content).toContain('today: 3 of 10')
   expect((await chat.ask('ines', 'proxies'))?.content).toBe('You have no orders with proxies.')
 
-  const [live = 0, expired = 0, others = 0, unpaid = 0] = await addOrders(db, await addGroup(db, 'chat', []), 4)
+  const group = await addGroup(db, 'chat', [])
+  const [live = 0, expired = 0, others = 0, unpaid = 0, failed = 0] = await addOrders(db, group, 5)
   const own = {
     userId: ines,
     productName: 'Metro ISP',
@@ -182,11 +183,16 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
     .update(orders)
     .set({ ...own, productName: 'Never paid' })
     .where(eq(orders.id, unpaid))
+  await db
+    .update(orders)
+    .set({ ...own, state: 'failed', deliveryNum: 0, productName: 'Short' })
+    .where(eq(orders.id, failed))
   const listed = await chat.ask('ines', 'proxies')
   expect(listed).toMatchObject({ ephemeral: true, link: { url: 'http://shop.example.com/dashboard/index/proxies' } })
   expect(listed?.content).toMatch(
     /^Your orders:\n• Old plan, New York · .*expired; renew by .*\n• Metro ISP, New York · 8 of 8 proxies · 12 days left/
   )
+  expect(listed?.content).toContain('Short, New York · 0 of 8 proxies · not delivered; contact us')
   expect(listed?.content).not.toMatch(/Of another|Never paid/)
 
   expect(await chat.ask('ines', 'bind')).toMatchObject({

@@ -108,11 +108,13 @@ test('an outcome is a code with its parameters; its sentence is made for the not
   const sentences: Partial<Record<EventResult['outcome'], string>> = {
     unknown_order: 'the payment names no order in this shop (order_id NL-7)',
     too_late:
-      'order NL-7 was paid too late: its addresses are gone, or it can no longer be renewed. Deliver it when addresses are free, or refund #7',
+      'order NL-7 was paid too late: its addresses are gone, or it was refunded or can no longer be renewed. Refund #7, or deliver or renew the order if addresses are free',
     paid_twice: 'order NL-7 was already paid; refund #7',
     paid_more: 'order NL-7: the customer paid 5.00 more for #7, which was ignored before; deliver, apply or refund it',
     unreadable: 'unreadable: the event has an unexpected format',
     lines_missing: 'the payment for order NL-7 is too small; missing: New York: 0/8',
+    part_paid:
+      'the platform received only 5.00 of #7, and order NL-7 no longer waits for the rest; give it back on the platform',
     wrong_currency: 'order NL-7 was paid in VND instead of USD',
     cancelled:
       'payment #7 for order NL-7 was cancelled on the platform but not fully refunded; refund the rest, or deliver the order',
@@ -124,7 +126,7 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     purchase_not_sold:
       'order NL-7 was paid for something no longer sold: {what}; deliver or renew it anyway, or refund #7',
     lines_more:
-      'order NL-7 has {count} addresses, but #7 paid for more: {lines}; refund the rest, or agree with the customer',
+      'order NL-7 has {count} addresses, but #7 paid for more, or for something else: {lines}; refund the difference, or agree with the customer',
     refunded_twice:
       'order NL-7: 5.00 too much may have been refunded for #7 ({charged} paid); check it on the platform',
     partly_refunded: 'order NL-7: 5.00 of #7 was refunded; decide whether its lease continues',
@@ -135,7 +137,8 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     refund_doubtful:
       'order NL-7: 5.00 of #7 is recorded as refunded, but its status on the platform is PAID; check it there',
     refund_stuck: 'order NL-7: the platform has had no result for its refund of #7 (5.00) for 2 weeks; check it there',
-    dispute_won: 'you won the dispute about #7; the money is back, but the lease of order NL-7 has ended'
+    dispute_won:
+      'you won the dispute about #7; the money is back, but it buys nothing now. Reopen order NL-7 if it has time left, apply the payment, or ignore this'
   }
   for (const outcome of EVENT_OUTCOMES) {
     const eventId = await stored()

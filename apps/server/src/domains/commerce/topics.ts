@@ -59,7 +59,7 @@ export type DoubtfulRefund = z.infer<typeof DoubtfulRefund>
 /** A second outcome of a report, which waits for an administrator beside the first. `detail` fills its sentence. */
 export const FurtherOutcome = z.object({
   order_id: z.string(),
-  outcome: z.enum(['refunded_twice', 'lines_more', 'lines_missing']),
+  outcome: z.enum(['refunded_twice', 'lines_more', 'part_paid']),
   detail: z.record(z.string(), z.union([z.string(), z.number()]))
 })
 export type FurtherOutcome = z.infer<typeof FurtherOutcome>

@@ -63,17 +63,17 @@ const isPartBack: SQL = sql`exists (
   select 1 from ${paymentRefunds} f
   where f.platform_order_id = p.platform_order_id and f.state = 'counted' and f.created_at >= ${platformEvents.processedAt})`
 
-/** A part of the money for an order that ended was taken, of which no payment is recorded, and some of it went back. */
-const isPartReturned: SQL = sql`(${platformEvents.outcome} = 'lines_missing' and exists (
+/** Some of the part went back that the platform received. No payment is recorded of it. */
+const isPartReturned: SQL = sql`(${platformEvents.outcome} = 'part_paid' and exists (
   select 1 from ${paymentRefunds} f
   where f.platform_order_id = ${platformEvents.platformOrderId} and f.state = 'counted'
-    and f.created_at >= ${platformEvents.processedAt}
-    and not exists (select 1 from ${payments} p where p.platform_order_id = f.platform_order_id)))`
+    and f.created_at >= ${platformEvents.processedAt}))`
 
 /**
  * Does an event still wait for an administrator? It is derived from the current rows, so no other command has to close
  * it. It is closed if an administrator resolved it, its money went back, its failed or stuck refund was made, its dispute was
- * won, its order was delivered or goes on after a won dispute, or its payment counts now.
+ * won, its order was delivered or goes on after a won dispute, or its payment counts now. A part of the money is closed
+ * by the payment of the rest, which has an event of its own.
  */
 export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
   select 1 from ${payments} p left join ${orders} o on o.id = p.order_id
@@ -81,6 +81,7 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
     p.refunded_at is not null and ${platformEvents.outcome} not in (${listOf(AFTER_REFUND)})
     or p.refunded_at > ${platformEvents.processedAt}
     or p.accepted and ${platformEvents.outcome} in (${listOf(FOR_NO_ORDER)})
+    or ${platformEvents.outcome} = 'part_paid'
     or ${platformEvents.outcome} = 'lines_more' and ${isPartBack}
     or ${platformEvents.outcome} = 'refunded_twice' and ${isBackOnce}
     or p.accepted and o.state not in ('expired', 'failed') and ${platformEvents.outcome} = 'dispute_won'

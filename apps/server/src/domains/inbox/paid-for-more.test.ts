@@ -53,6 +53,23 @@ test('an order gets more lines on the platform after its payment, and the buyer 
   expect(await openOf(paid)).toEqual([['lines_more', 'line 1: 16, line 2: 16']])
 })
 
+test('a rule is exchanged for a dearer one on the platform, and the buyer pays the difference', async () => {
+  const { order, paid } = await b.delivered()
+  const [plan, rule] = paid.line_items
+  if (!plan || !rule) throw new Error('lines are missing')
+  const line_items = [
+    plan,
+    { ...rule, current_quantity: 0 },
+    { ...rule, id: 993, variant_id: 902, title: 'Rule 2', price: '2.00' }
+  ]
+  await b.world.advance(MINUTE)
+  const edited = { ...paid, total_price: '28.00', line_items, updated_at: b.now().toISOString() }
+  for (const outcome of ['lines_more', 'ignored']) expect(await b.tell('orders/paid', edited)).toBe(outcome)
+  expect(await openOf(paid)).toEqual([['lines_more', 'line 1: 8, Rule 2: 8']])
+  expect((await b.world.row(order.id)).rules).toEqual(order.rules)
+  expect(await b.refund(paid, '8.00')).toBe('partly_refunded')
+})
+
 test('lines for two orders of one buyer are more than the one that is named needs', async () => {
   const [one, other] = [await b.world.place(b.buyer), await b.world.place(b.buyer, 16)]
   const both = b.paymentFor(one, { amount: '60.00', lines: { '11': 24, '901': 24 } })

@@ -5,12 +5,12 @@ import { lock } from '../../infra/db/locks.ts'
 import { startOf } from '../../infra/text.ts'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import { type EventResult, isIgnoredThere, storeFurther } from '../commerce/index.ts'
-import { lockOrder, ourVariants } from '../orders/index.ts'
+import { currentTerms, lockOrder, ourVariants } from '../orders/index.ts'
 import { lineOf, linesOf, type PaymentRow, paymentOf, settlePayment } from '../payments/index.ts'
 
 /**
- * `orders/paid`: settles the payment. If the buyer paid for more of our plans and rules than the order has, it counts all
- * the same, but nothing is delivered for the rest, so an administrator decides.
+ * `orders/paid`: settles the payment. If the buyer paid for more of our plans and rules than the order has, or for others,
+ * it counts all the same, but nothing is delivered for them, so an administrator decides.
  */
 export async function settlePaidOrder(unit: Unit, paid: PaidOrder, ctx: AppContext): Promise<EventResult> {
   await lock(unit.tx, 'platformOrder', paid.id)
@@ -22,7 +22,7 @@ export async function settlePaidOrder(unit: Unit, paid: PaidOrder, ctx: AppConte
     await storeLinesMore(unit, paid)
     return result
   }
-  const detail = payment && (await findLinesMore(unit, paid, payment))
+  const detail = payment && (await findLinesMore(unit, paid, payment, { isEdited: before?.accepted === true }))
   return detail ? { ...result, outcome: 'lines_more', detail } : result
 }
 
@@ -42,7 +42,7 @@ export const unlessForOthers =
 /** Stores an event for paid lines that the order does not have, once, beside another outcome or a decision. */
 export async function storeLinesMore(unit: Unit, paid: PaidOrder): Promise<void> {
   const payment = await paymentOf(unit.tx, paid.id)
-  const detail = payment && (await findLinesMore(unit, paid, payment))
+  const detail = payment && (await findLinesMore(unit, paid, payment, { isEdited: false }))
   if (detail)
     await storeFurther(unit, `lines:${paid.id}:${payment.charged}`, {
       order_id: paid.id,
@@ -51,21 +51,31 @@ export async function storeLinesMore(unit: Unit, paid: PaidOrder): Promise<void>
     })
 }
 
-/** The lines for plans and rules of ours that are left after edits of the platform's order, if they are too many. */
-async function findLinesMore(unit: Unit, paid: PaidOrder, payment: PaymentRow): Promise<Params | null> {
+/**
+ * The lines for plans and rules of ours that are left after edits of the platform's order, if they are too many, or if
+ * an edit exchanged some for others. A payment that an administrator applied may be for others.
+ */
+async function findLinesMore(
+  unit: Unit,
+  paid: PaidOrder,
+  payment: PaymentRow,
+  { isEdited }: { isEdited: boolean }
+): Promise<Params | null> {
   const order = payment.accepted && payment.orderId ? await lockOrder(unit, payment.orderId) : undefined
   if (!order) return null
-  const ours = await ourVariants(
-    unit.tx,
-    linesOf(paid).map(({ variant }) => variant)
-  )
+  const named = linesOf(paid).map(({ variant }) => variant)
+  const ours = await ourVariants(unit.tx, named)
+  const sold = isEdited ? (await currentTerms(unit.tx, order)).lines : []
+  const its = new Set([...order.lines, ...sold].map(({ variant }) => variant))
   const lines = paid.line_items.filter(({ variant_id }) => ours.has(variant_id ?? '')).map(lineOf)
   const count = lines.reduce((sum, { quantity }) => sum + quantity, 0)
-  if (count <= order.quantity * (1 + order.rules.length)) return null
+  const isExchanged = isEdited && named.some(variant => ours.has(variant) && !its.has(variant))
+  if (!isExchanged && count <= order.quantity * (1 + order.rules.length)) return null
+  const left = lines.filter(({ quantity }) => quantity > 0)
   return {
     order_id: order.publicId,
     platform_order: payment.platformOrderNumber,
     count: order.quantity,
-    lines: startOf(lines.map(({ title, quantity }) => `${title}: ${quantity}`).join(', '), 300)
+    lines: startOf(left.map(({ title, quantity }) => `${title}: ${quantity}`).join(', '), 300)
   }
 }

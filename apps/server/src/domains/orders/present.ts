@@ -146,7 +146,7 @@ export function presentOrder(
     expired_at: isoOrNull(order.expiredAt),
     grace_until: isoOrNull(renewableUntil(order, renewalDays, now)),
     renewal_days: renewalDays,
-    can_reopen: viewer === 'admin' && canReopen(order, now),
+    can_reopen: canReopen(order, now),
     holds_addresses: holdsAddresses,
     reset_time: isoOrNull(order.resetTime),
     changes_left: quotaLeft(order, 'change', { now, quotas }),

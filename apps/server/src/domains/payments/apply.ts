@@ -234,7 +234,7 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   const why = code in ORDER_FAILURES ? { code } : { reason: code }
   await recordEvent(unit, order.id, 'payment_held', { platform_order, amount, ...why, ...params })
   tagFailed(unit, platformOrderId, fillIn(HELD[code], { ...params, order: order.publicId }))
-  const template = code === 'order_refunded' ? 'payment-not-delivered' : 'payment-not-renewed'
+  const template = payment.kind === 'purchase' ? 'payment-not-delivered' : 'payment-not-renewed'
   await mailUnsettled(unit, ctx, on, { template, why: code })
   const isLate = code === 'renewal_too_late' || code === 'out_of_stock' || code === 'order_refunded'
   const outcome = isLate ? 'too_late' : code === 'renewal_not_sold' ? 'purchase_not_sold' : code

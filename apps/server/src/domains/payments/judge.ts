@@ -55,7 +55,7 @@ export type OrderProblem = PaymentProblem | { code: 'purchase_not_sold'; params:
 
 /** Why a payment waits for an administrator while its order does not change. */
 export type HoldReason =
-  | PaymentProblem
+  | OrderProblem
   | { code: 'renewal_not_sold'; params: { what: string } }
   | { code: 'renewal_too_late'; params: { state: string } }
   | { code: 'out_of_stock' | 'order_refunded' | 'paid_twice' }
@@ -140,7 +140,8 @@ function judgePurchase(facts: Facts, about: OrderFacts): Decision {
   if (problem && isItsPayment && order.state === 'failed') return { do: 'fail_again', problem }
   // The right payment follows one that fell short, so the order need not wait for an administrator.
   const waits = order.state === 'failed' && first?.accepted === false
-  return problem || !waits ? { do: 'hold', reason: { code: 'paid_twice' } } : delivery(about, 'instead')
+  if (!waits) return { do: 'hold', reason: { code: 'paid_twice' } }
+  return problem ? { do: 'hold', reason: problem } : delivery(about, 'instead')
 }
 
 const delivery = ({ terms: { days }, receiptDate }: OrderFacts, as: Delivery['as']): Delivery => ({

@@ -125,8 +125,9 @@ export async function mailUnsettled(
 type Refunded = { ended: RefundEffect; disputed: boolean; byHand?: string | undefined; amount: string; key: string }
 
 /**
- * @param refunded.ended whether the order ended. 'unpaid': this payment never counted, and the order waits for another.
- *   'uncounted': it never counted, and the order is unchanged. 'part': a part was refunded, and the order goes on
+ * @param refunded.ended whether the order ended. 'undelivered': it ended and never had proxies. 'unpaid': this payment
+ *   never counted, and the order waits for another. 'uncounted': it never counted, and the order is unchanged. 'part': a
+ *   part was refunded, and the order goes on
  * @param refunded.byHand '15.40 GBP': what the shop sends by itself, because the platform only records it
  * @param refunded.amount what went back now, in the payment's currency. `key`: the refund's
  */

@@ -81,6 +81,36 @@ test('a customer who paid twice reads that the proxies go on and the second paym
   expect(await mailTexts(order.publicId, 'payment-not-delivered')).toEqual([])
 })
 
+test('a customer whose two payments both fall short reads that of each, and not of a second payment', async () => {
+  const order = await world.place(buyer)
+  const half = () =>
+    paidEvent({ publicId: order.publicId, amount: '10.00', lines: { '11': 4, '901': 4 }, id: nextId() })
+  const first = half()
+  expect(await tell(world, 'orders/paid', first)).toMatchObject({ outcome: 'lines_missing' })
+  expect(await tell(world, 'orders/paid', half())).toMatchObject({ outcome: 'lines_missing', unresolved: true })
+  const mails = await mailTexts(order.publicId, 'payment-not-delivered')
+  expect(mails).toHaveLength(2)
+  for (const mail of mails) expect(mail).toContain('The payment does not cover the order.')
+  expect(await mailTexts(order.publicId, 'payment-again')).toEqual([])
+  const path = `/api/orders/order_list/${order.id}/refund/`
+  expect((await boss.get(path)).data).toMatchObject({ ends: 'failure', proxies: 0, amount: '10.00' })
+  expect(await refund(first.id, '10.00')).toMatchObject({ outcome: 'refunded' })
+  const [mail] = await mailTexts(order.publicId, 'payment-refunded')
+  expect(mail).toContain('We delivered nothing for it. You can still pay the order')
+})
+
+test('the refund of an order that was never delivered speaks of no proxies, in both languages', async () => {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
+  await tell(world, 'orders/paid', paid)
+  expect(await refund(paid.id, '20.00')).toMatchObject({ outcome: 'refunded' })
+  const [mail] = await mailTexts(order.publicId, 'payment-refunded')
+  expect(mail).toContain('The order has ended.')
+  expect(mail).not.toContain('no longer work')
+  expect((await mailTexts(order.publicId, 'payment-refunded', 'zh-CN'))[0]).not.toContain('代理不再可用')
+  await world.confirm()
+})
+
 test('a customer who pays again after a full refund has not paid twice, in both languages', async () => {
   const { order, paid } = await delivered()
   expect(await refund(paid.id, '20.00')).toMatchObject({ outcome: 'refunded' })

@@ -102,6 +102,29 @@ test('existing refunds of all that is left get that amount, which covers nothing
   ])
 })
 
+test('existing events about a part of the money get their own outcome, handled or not; underpaid ones keep theirs', async () => {
+  const detail = { order_id: 'NL-1', platform_order: '#1', missing: '0/8 (20.00 USD)' }
+  const further = { order_id: '1', outcome: 'lines_missing', detail }
+  const events = [
+    ['handled', 'reconciled/doubt', further, 'lines_missing', detail],
+    ['waits', 'reconciled/doubt', further, null, null],
+    ['underpaid', 'orders/paid', { id: 1 }, 'lines_missing', { missing: 'Here: 4/8' }]
+  ] as const
+  for (const [id, topic, payload, outcome, known] of events)
+    await db.execute(sql`insert into platform_events (event_id, topic, payload, received_at, outcome, detail) values
+      (${id}, ${topic}, ${JSON.stringify(payload)}::jsonb, '2026-01-01', ${outcome}, ${known && JSON.stringify(known)}::jsonb)`)
+  for (const statement of migrationStatements('_part_paid.sql')) await db.execute(sql.raw(statement))
+  const { rows } = await db.execute(sql`select outcome, detail, payload from platform_events order by id`)
+  const amount = { order_id: 'NL-1', platform_order: '#1', amount: '20.00 USD' }
+  const payload = { order_id: '1', outcome: 'part_paid', detail: amount }
+  expect(rows).toEqual([
+    { outcome: 'part_paid', detail: amount, payload },
+    { outcome: null, detail: null, payload },
+    { outcome: 'lines_missing', detail: { missing: 'Here: 4/8' }, payload: { id: 1 } }
+  ])
+  await db.execute(sql`delete from platform_events`)
+})
+
 test('existing events get the outcomes that are left, and stay open; one that was not handled has none', async () => {
   await db.execute(sql`alter table platform_events drop constraint platform_events_outcome;
     alter table platform_events add constraint platform_events_outcome check (true)`)

@@ -1,5 +1,8 @@
 /** A customer pays the same checkout link twice, and something happens to one of the two payments. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { sql } from '../../infra/db/drizzle.ts'
+import { deliveryPorts } from '../../workers.ts'
+import { runTask } from '../delivery/tasks.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
@@ -230,3 +233,33 @@ async function endHeld(twice: Twice): Promise<void> {
   expect(await seen(twice)).toEqual({ ...before, held: BACK })
   await expectSound()
 }
+
+test('a payment that a delivery and an administrator settle at once counts once', async () => {
+  const { ctx } = b.world.shop
+  const placed = await b.world.place(b.buyer)
+  const half = b.paymentFor(placed, { lines: { '11': 4, '901': 4 }, amount: '10.00' })
+  expect(await b.tell('orders/paid', half)).toBe('lines_missing')
+  const [entry] = await b.openOf(half)
+  expect((await b.admin.post(`/api/orders/order_list/${placed.id}/devery_order/`)).status).toBe(200)
+  const { taskId } = await b.world.row(placed.id)
+  const untilBlocked = (count: number) =>
+    vi.waitFor(
+      async () => {
+        const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+        expect((await b.db().execute(waiting)).rows.length).toBeGreaterThanOrEqual(count)
+      },
+      { timeout: 30_000 }
+    )
+  const both: Promise<unknown>[] = []
+  await ctx.db.transaction(async tx => {
+    await tx.execute(sql`select 1 from orders where id = ${placed.id} for update`)
+    both.push(runTask(ctx, deliveryPorts, { orderId: placed.id, taskId: taskId ?? '' }))
+    await untilBlocked(1)
+    both.push(b.act(entry, 'apply', { order: placed.publicId }))
+    await untilBlocked(2)
+  })
+  expect((await Promise.all(both))[1]).toMatchObject({ status: 409, data: { reason: 'payment_settled' } })
+  await b.world.confirm()
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivered', payAmount: '10.00' })
+  expect(await b.paymentRow(half)).toMatchObject({ kind: 'purchase', accepted: true })
+})

@@ -83,7 +83,7 @@ test('a refund that would now end more than its plan says must be confirmed agai
   const short = books.paymentFor(placed, { lines: { '11': 8 } })
   expect(await books.tell('orders/paid', short)).toBe('lines_missing')
   const held = await planOf(placed, short)
-  expect(held).toMatchObject({ ends: 'nothing', amount: '20.00' })
+  expect(held).toMatchObject({ ends: 'failure', amount: '20.00' })
   const edited = { ...books.paymentFor(placed, { id: short.id }), updated_at: books.now().toISOString() }
   expect(await books.tell('orders/paid', edited)).toBe('settled')
   await books.world.confirm()

@@ -89,6 +89,7 @@ function endOf(decision: RefundDecision | null, order: OrderRow | null): End {
   if (!order || order.state === 'refunded') return NOTHING
   const { state, deliveryNum } = order
   if (decision?.do === 'end_lease') return { ...NOTHING, ends: 'lease', proxies: state === 'expired' ? 0 : deliveryNum }
+  if (decision?.do === 'await_payment') return { ...NOTHING, ends: 'failure' }
   if (decision?.do !== 'take_term') return NOTHING
   const { ends, days, heldUntil } = decision
   const proxies = ends === 'term_and_lease' ? deliveryNum : 0

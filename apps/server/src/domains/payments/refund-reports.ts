@@ -342,7 +342,7 @@ async function applyRefund(
     case 'end_lease': {
       await refundOrder(unit, order, given)
       await endDelivery(unit, [order.id])
-      await tell('yes')
+      await tell(order.deliveredAt || order.deliveryNum > 0 ? 'yes' : 'undelivered')
       const unserved = await paidRenewals(unit, order.id)
       return unserved === null
         ? { outcome: 'refunded', detail }

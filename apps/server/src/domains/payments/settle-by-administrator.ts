@@ -13,7 +13,7 @@ import { markCouponsUsed } from '../rewards/index.ts'
 import { accept, deliver, renew, type Settling } from './apply.ts'
 import { judgeApplication } from './judge.ts'
 import { refusedByRefund } from './refusals.ts'
-import type { PaymentRow } from './rows.ts'
+import { paymentOf, type PaymentRow } from './rows.ts'
 import { gatherOrder } from './settle.ts'
 import { ENDED_BY_DELIVERY } from './states.ts'
 import { payments } from './tables.ts'
@@ -28,17 +28,19 @@ const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed', 
 export async function applyToNamedOrder(
   unit: Unit,
   ctx: Settling,
-  { event, paid, payment, isNew }: Open,
+  { event, paid, payment: known, isNew }: Open,
   publicId: string
 ): Promise<Result<OrderRow>> {
-  if (!payment || (!paid && !CAME_BACK.has(event.outcome))) return refuse('payment_not_applicable')
-  if (payment.refundedAt) return refuse('payment_given_back')
+  if (!known || (!paid && !CAME_BACK.has(event.outcome))) return refuse('payment_not_applicable')
+  if (known.refundedAt) return refuse('payment_given_back')
   // A payment that has just been recorded may have been refunded before.
-  const running = await refusedByRefund(unit.tx, payment, unit.now)
+  const running = await refusedByRefund(unit.tx, known, unit.now)
   if (running) return running
   const named = await lockOrderByPublicId(unit, publicId)
   if (!named || (await isDeleted(unit.tx, named.userId)))
     return fieldRefusal('order', 'order_not_found', { order: publicId })
+  // A delivery may have accepted it until now.
+  const payment = (await paymentOf(unit.tx, known.platformOrderId)) ?? known
   const other = await orderPaidBy(unit, payment)
   if (other && other.id !== named.id) return refuse('payment_on_order', { params: { order: other.publicId } })
   if (payment.accepted && event.outcome !== 'too_late')

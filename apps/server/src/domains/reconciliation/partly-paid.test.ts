@@ -52,8 +52,8 @@ test.for(PARTLY)('an order that ends while the platform has a part of its money 
   expect((await b.world.row(placed.id)).state).toBe('timed_out')
   const [open, ...others] = await b.openOf(paid)
   expect(others).toEqual([])
-  expect(open).toMatchObject({ outcome: 'lines_missing', order: placed.publicId, platform_order: paid.name })
-  expect(open?.params['missing']).toBe('0/8 (20.00 USD)')
+  expect(open).toMatchObject({ outcome: 'part_paid', order: placed.publicId, platform_order: paid.name })
+  expect(open?.params['amount']).toBe('20.00 USD')
   const clean = () => command(b.world.shop.ctx, SYSTEM, unit => unpaidRetention.remove(unit, b.now(), 1000))
   await clean()
   expect(await b.world.row(placed.id)).toMatchObject({ state: 'timed_out' })
@@ -68,7 +68,7 @@ test('a part of the money for an order that is cancelled is open until the rest 
   await readUnpaid(b, paid, 'PARTIALLY_PAID', { transactions: [TAKEN, FAILED] })
   expect(await b.buyer.post(`/api/orders/order_list/${placed.id}/cancel/`, {})).toMatchObject({ code: 2000 })
   await reconcile(b)
-  expect((await b.openOf(paid)).map(({ outcome }) => outcome)).toEqual(['lines_missing'])
+  expect((await b.openOf(paid)).map(({ outcome }) => outcome)).toEqual(['part_paid'])
   expect(await b.tell('orders/paid', paid)).toBe('settled')
   expect(await b.openOf(paid)).toEqual([])
 })
@@ -79,7 +79,7 @@ test('a part of the money for an order that ended is closed once it went back', 
   await readUnpaid(b, paid, 'PARTIALLY_PAID', { transactions: [TAKEN, FAILED] })
   expect(await b.buyer.post(`/api/orders/order_list/${placed.id}/cancel/`, {})).toMatchObject({ code: 2000 })
   await reconcile(b)
-  expect(await b.openOf(paid)).toMatchObject([{ outcome: 'lines_missing' }])
+  expect(await b.openOf(paid)).toMatchObject([{ outcome: 'part_paid' }])
   await b.refund(paid, '8.00')
   expect(await b.openOf(paid)).toEqual([])
 })
@@ -119,7 +119,7 @@ test.for(ENDS)('in a busy shop a gift card that paid a part of an order is open 
     await busyDay()
   }
   expect((await b.world.row(placed.id)).state).toBe(one.cancels ? 'cancelled' : 'timed_out')
-  expect(await outcomes(paid)).toEqual(['lines_missing'])
+  expect(await outcomes(paid)).toEqual(['part_paid'])
   expect(await b.world.row(placed.id)).toMatchObject({ pendingFor: {} })
 })
 
@@ -130,7 +130,7 @@ test('a part that a gift card took is open once the buyer has paid at another ch
   expect(await outcomes(part)).toEqual([])
   expect(await b.tell('orders/paid', b.paymentFor(placed))).toBe('settled')
   await busyDay()
-  expect(await outcomes(part)).toEqual(['lines_missing'])
+  expect(await outcomes(part)).toEqual(['part_paid'])
 })
 
 test('a part of a renewal is open when its rest fails or does not come within a week, until it is paid', async () => {
@@ -139,13 +139,13 @@ test('a part of a renewal is open when its rest fails or does not come within a 
   await readUnpaid(b, failed, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
   expect(await outcomes(failed)).toEqual([])
   await readUnpaid(b, failed, 'PARTIALLY_PAID', { transactions: [TAKEN, FAILED] })
-  expect(await outcomes(failed)).toEqual(['lines_missing'])
+  expect(await outcomes(failed)).toEqual(['part_paid'])
   expect(await b.tell('orders/paid', failed)).toBe('settled')
   expect(await outcomes(failed)).toEqual([])
   const late = b.paymentFor(order, { renewal: true })
   await readUnpaid(b, late, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
   for (let day = 0; day < 8; day++) await busyDay()
-  expect(await outcomes(late)).toEqual(['lines_missing'])
+  expect(await outcomes(late)).toEqual(['part_paid'])
 })
 
 test('a part of a renewal is open after its order and its grace have ended', async () => {
@@ -159,7 +159,7 @@ test('a part of a renewal is open after its order and its grace have ended', asy
     await busyDay()
   }
   expect((await b.world.row(order.id)).state).toBe('expired')
-  expect(await outcomes(renewal)).toEqual(['lines_missing'])
+  expect(await outcomes(renewal)).toEqual(['part_paid'])
 })
 
 const UNHELD: {
@@ -181,7 +181,7 @@ test.for(UNHELD)('a part of a renewal $name is open', async ({ before, half, aft
   if (after) await b.db().execute(sql.raw(after))
   for (let day = 0; day < 9; day++) await busyDay()
   await b.db().execute(sql`update variants set is_active = true`)
-  expect(await outcomes(renewal)).toEqual(['lines_missing'])
+  expect(await outcomes(renewal)).toEqual(['part_paid'])
 })
 
 test('a part whose rest failed is open although another checkout held the order, and paid it later', async () => {
@@ -194,7 +194,7 @@ test('a part whose rest failed is open although another checkout held the order,
   says(b, other, [], {})
   expect(await b.tell('orders/paid', other)).toBe('settled')
   await busyDay()
-  expect(await outcomes(part)).toEqual(['lines_missing'])
+  expect(await outcomes(part)).toEqual(['part_paid'])
 })
 
 test('a part is open although it is read between the end of its hold and the job that times its order out', async () => {
@@ -208,5 +208,5 @@ test('a part is open although it is read between the end of its hold and the job
   await queueUnreadOrders(b.world.shop.ctx)
   await work(b.world)
   await busyDay()
-  expect(await outcomes(part)).toEqual(['lines_missing'])
+  expect(await outcomes(part)).toEqual(['part_paid'])
 })

@@ -110,12 +110,12 @@ async function holdOrder(
 const storePartlyPaid = (
   unit: Unit,
   order: OrderRow,
-  { event: { id, name }, received }: Omit<UnpaidOrder, 'untaken'>
+  { event: { id, name }, received }: Pick<UnpaidOrder, 'event'> & { received: string }
 ) =>
   storeFurther(unit, `partly-paid:${id}`, {
     order_id: id,
-    outcome: 'lines_missing',
-    detail: { order_id: order.publicId, platform_order: name, missing: `${missing([], order)} (${received})` }
+    outcome: 'part_paid',
+    detail: { order_id: order.publicId, platform_order: name, amount: received }
   })
 
 const OPEN = new Set<unknown>(['pending', 'authorized', 'partially_paid'])

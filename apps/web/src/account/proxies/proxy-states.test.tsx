@@ -87,7 +87,7 @@ describe('where there are no proxies to show', () => {
   ] as const)(
     'says of one that is %s what can be done, and offers nothing else',
     async (state, pay_status, title, way) => {
-      const now = { ...order, state, pay_status, delivery_num: 0 }
+      const now = { ...order, state, pay_status, delivery_num: 0, refunded_amount: order.pay_amount ?? '0.00' }
       show(now)
       open(now)
       const panel = await proxies()
@@ -97,6 +97,29 @@ describe('where there are no proxies to show', () => {
         expect(panel.getByRole('button', { name }), name).toHaveProperty('disabled', true)
     }
   )
+
+  it.each([
+    [{ refunded_amount: '53.00' }, 'Your refund is complete or on its way. The proxies no longer work.'],
+    [{ refunded_amount: '53.00', delivered_at: null }, 'Your refund is complete or on its way.'],
+    [
+      { refunded_amount: '20.00' },
+      '$20.00 of the $53.00 that you paid was returned. The proxies no longer work. Contact us about the rest.'
+    ]
+  ])('says of a refunded order how much went back', async (change, body) => {
+    const now: Order = { ...order, state: 'refunded', delivery_num: 0, pay_amount: '53.00', ...change }
+    show(now)
+    open(now)
+    expect(await (await proxies()).findByText(body)).toBeTruthy()
+  })
+
+  it('offers to ask for one that ended early to be started again', async () => {
+    const stopped: Order = { ...order, state: 'expired', is_expired: true, delivery_num: 0, can_reopen: true }
+    show(stopped)
+    open(stopped)
+    const panel = await proxies()
+    expect(await panel.findByText('This order has time left')).toBeTruthy()
+    expect(panel.getByRole('link', { name: 'Contact support' })).toBeTruthy()
+  })
 
   it('renews an expired order while its addresses are held', async () => {
     vi.spyOn(window, 'open').mockReturnValue(null)

@@ -1,9 +1,12 @@
 import type { Order } from '@netlet/contract'
+import { toCents } from '@netlet/contract/money'
 import { pageAt } from '@netlet/contract/pages'
 import { Button, type ButtonProps } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/proxies.ts'
 import { isMoving } from '../../kit/order-state.tsx'
+import { money } from '../../kit/money.ts'
 import { momentText, useClock } from '../../kit/time.tsx'
 import { useLanguage } from '../../i18n/language.ts'
 import { payable, type Pending, useHeldUntil } from '../../kit/payment/pending.ts'
@@ -56,13 +59,17 @@ export function NoProxies({ order, onClear, onPay }: Props) {
         {support}
       </EmptyState>
     )
-  if (order.state === 'refunded')
+  if (order.state === 'refunded') return <Refunded order={order}>{isRefundedInPart(order) ? support : again}</Refunded>
+  if (order.payment_pending && !pending) return <PaymentPending order={order} />
+  if (order.is_expired && order.can_reopen)
     return (
-      <EmptyState title={t('proxy.refunded')} body={t('proxy.refundedHint')}>
-        {again}
+      <EmptyState title={t('proxy.stopped')} body={t('proxy.stoppedHint')}>
+        <div className="row" style={{ justifyContent: 'center' }}>
+          {support}
+          {again}
+        </div>
       </EmptyState>
     )
-  if (order.payment_pending && !pending) return <PaymentPending order={order} />
   if (order.is_expired && renewable(order))
     return (
       <EmptyState title={t('proxy.expired')} body={t('proxy.graceHint')}>
@@ -83,6 +90,23 @@ export function NoProxies({ order, onClear, onPay }: Props) {
   return (
     <EmptyState title={t('proxy.none')} body={t('proxy.noneHint')}>
       {support}
+    </EmptyState>
+  )
+}
+
+/** Its renewals were not refunded with it. */
+const isRefundedInPart = ({ pay_amount, refunded_amount }: Order) =>
+  toCents(refunded_amount) < toCents(pay_amount ?? '0.00')
+
+function Refunded({ order, children }: { order: Order; children: ReactNode }) {
+  const t = useT()
+  const { pay_amount, refunded_amount, delivered_at } = order
+  const body = isRefundedInPart(order)
+    ? t('proxy.refundedPart', { refunded: money(refunded_amount), paid: money(pay_amount ?? '0.00') })
+    : t(delivered_at ? 'proxy.refundedHint' : 'proxy.refundedEarly')
+  return (
+    <EmptyState title={t('proxy.refunded')} body={body}>
+      {children}
     </EmptyState>
   )
 }

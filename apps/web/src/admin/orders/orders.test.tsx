@@ -248,7 +248,7 @@ describe('the orders of the console', () => {
     const { user } = open('/dashboard/index/orders', [{ ...order, refunded_amount: '1.36' }])
     await choose(user, `Actions: ${order.order_id}`, 'Refund')
     const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
-    expect(await form.findByPlaceholderText('all: $10.64')).toBeTruthy()
+    expect(await form.findByPlaceholderText('everything left')).toBeTruthy()
     expect(form.getByText(/A full refund of the purchase ends the lease/)).toBeTruthy()
     expect(form.getByText(/The platform's number of the payment/)).toBeTruthy()
   })

@@ -1,17 +1,13 @@
 import type { Order, RefundPlan } from '@netlet/contract'
-import { fromCents, toCents } from '@netlet/contract/money'
 import { IconReceiptRefund } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { orders } from '../../api/routes.ts'
 import { currentLanguage } from '../../i18n/language.ts'
-import { money, moneyIn } from '../../kit/money.ts'
+import { moneyIn } from '../../kit/money.ts'
 import { RefundForm } from '../../kit/schemas.ts'
 import { momentText } from '../../kit/time.tsx'
 import { figures, moneyField, optional, textField, type T } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
-
-const leftOf = ({ pay_amount, refunded_amount }: Order): string =>
-  money(fromCents(toCents(pay_amount ?? '0.00') - toCents(refunded_amount)))
 
 /** What the refund ends. */
 const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPlan): string => {
@@ -19,10 +15,11 @@ const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPla
     ? t('orders.refundHeld', { until: momentText(until, currentLanguage()) })
     : t('orders.refundReleased')
   const said = {
-    lease: t('orders.refundEnds', figures({ count: proxies })),
+    lease: proxies > 0 ? t('orders.refundEnds', figures({ count: proxies })) : t('orders.refundEndsOrder'),
     term: t('orders.refundTakes', figures({ days })),
     term_and_lease: `${t('orders.refundTakes', figures({ days }))} ${t('orders.refundStops', figures({ count: proxies }))} ${held}`,
     grace: `${t('orders.refundGrace')} ${held}`,
+    failure: t('orders.refundAwaits'),
     nothing: t('orders.refundKeeps')
   }
   return said[ends]
@@ -66,12 +63,12 @@ export async function askRefund(
 }
 
 /** The amount to refund; empty means all that is left. */
-export const refundAmount = (left: (t: T, row: Record<string, unknown>) => string) => ({
+export const refundAmount = {
   ...optional(moneyField('amount')),
   shown: () => '',
-  placeholder: left,
+  placeholder: (t: T) => t('payments.refundAll'),
   help: (t: T) => t('orders.refundHelp')
-})
+}
 
 export const refund = {
   name: 'refund',
@@ -81,10 +78,7 @@ export const refund = {
   whyNot: (order: Order) => (order.pay_status === 1 ? undefined : obstacle('notPaid')),
   form: {
     schema: RefundForm,
-    fields: [
-      refundAmount((t, order) => t('orders.refundAll', { left: leftOf(order as Order) })),
-      { ...optional(textField('platform_order')), help: (t: T) => t('orders.platformOrderHelp') }
-    ],
+    fields: [refundAmount, { ...optional(textField('platform_order')), help: (t: T) => t('orders.platformOrderHelp') }],
     route: orders.refund
   },
   confirm: (t: T, { id, order_id }: Order, sent: Record<string, unknown>) =>

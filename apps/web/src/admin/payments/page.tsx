@@ -155,6 +155,8 @@ const decisionQuestion =
 const open = (entry: InboxEntry) => entry.unresolved
 const whyNotOpen = (entry: InboxEntry) =>
   open(entry) ? undefined : entry.outcome === null ? ('whyNot.notHandled' as const) : ('whyNot.dealtWith' as const)
+/** A part of the money is no payment here, so only the platform can give it back. */
+const whyPartPaid = ({ outcome }: InboxEntry) => (outcome === 'part_paid' ? ('whyNot.partPaid' as const) : undefined)
 /** Outcomes that leave money in the shop, and outcomes after which money may have to be refunded by other means. */
 const CAME_BACK = new Set<InboxEntry['outcome']>(['dispute_won', 'refund_failed', 'refund_stuck'])
 const LEAVES_MONEY = new Set<InboxEntry['outcome']>([
@@ -204,7 +206,8 @@ export default defineResource({
     {
       name: 'apply',
       icon: IconArrowForwardUp,
-      whyNot: entry => whyNotOpen(entry) ?? (settlesNothing(entry) ? undefined : 'whyNot.noPayment'),
+      whyNot: entry =>
+        whyNotOpen(entry) ?? whyPartPaid(entry) ?? (settlesNothing(entry) ? undefined : 'whyNot.noPayment'),
       form: { schema: ApplyPaymentForm, fields: [textField('order', { mono: true })], route: payments.apply },
       confirm: decisionQuestion('apply')
     },
@@ -212,10 +215,10 @@ export default defineResource({
       name: 'refund',
       icon: IconReceiptRefund,
       danger: true,
-      whyNot: entry => whyNotOpen(entry) ?? (isRefundable(entry) ? undefined : 'whyNot.noMoney'),
+      whyNot: entry => whyNotOpen(entry) ?? whyPartPaid(entry) ?? (isRefundable(entry) ? undefined : 'whyNot.noMoney'),
       form: {
         schema: RefundForm.pick({ amount: true }),
-        fields: [refundAmount(t => t('payments.refundAll'))],
+        fields: [refundAmount],
         route: payments.refund
       },
       confirm: refundQuestion,
@@ -224,7 +227,7 @@ export default defineResource({
     {
       name: 'refunded',
       icon: IconReceiptOff,
-      whyNot: entry => whyNotOpen(entry) ?? (leavesMoney(entry) ? undefined : 'whyNot.noMoney'),
+      whyNot: entry => whyNotOpen(entry) ?? whyPartPaid(entry) ?? (leavesMoney(entry) ? undefined : 'whyNot.noMoney'),
       form: { schema: PaymentNoteForm, fields: [note], route: payments.markRefunded },
       confirm: decisionQuestion('refunded')
     },

@@ -197,7 +197,14 @@ describe('the payments of the console', () => {
       outcome: 'refunded_twice',
       payment: 'refunded'
     }
-    const ended = [{ ...stuck, id: 5, platform_order: '#1005' }, never, more, { ...twice, topic: 'refunds/create' }]
+    const part: InboxEntry = { ...stuck, id: 9, platform_order: '#1009', outcome: 'part_paid', payment: null }
+    const ended = [
+      { ...stuck, id: 5, platform_order: '#1005' },
+      never,
+      more,
+      { ...twice, topic: 'refunds/create' },
+      part
+    ]
     const events = [{ ...cancelled, unresolved: true }, won, ...ended]
     answer(payments.inbox, pageOf(...events))
     const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
@@ -213,6 +220,7 @@ describe('the payments of the console', () => {
     expect(await offered('#1006')).toEqual(['Apply to an order', 'Refund', 'Mark as refunded', 'Ignore'])
     expect(await offered('#1007')).toEqual(['Refund', 'Ignore'])
     expect(await offered('#1008')).toEqual(['Ignore'])
+    expect(await offered('#1009')).toEqual(['Ignore'])
   })
 
   it('give a payment back by the plan that is asked about, and say so where it is for no order', async () => {

@@ -154,7 +154,7 @@ describe('the payment dialog', () => {
     answer(orders.payment, { ...says('timeout'), fail })
     await pass(30 * MINUTE + 3100)
     expect(screen.queryByRole('alert')).toBeNull()
-    expect(screen.getByText(/are looking into it\. Please do not pay again\./)).toBeTruthy()
+    expect(screen.getByText(/does not cover this order\. Please do not pay again\./)).toBeTruthy()
     await press('Go to dashboard')
     expect(where()).toBe('/dashboard/index/proxies?order=7')
   })

@@ -105,20 +105,24 @@ const nextZh = (why: WhyNotDelivered, bought: string): string =>
     : `我们正在处理，将${bought}或为您退款。如超过一天仍未处理，请联系我们。`
 
 /** How a full or partial refund affects an order. */
-export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'uncounted' | 'part'
+export type RefundEffect = 'yes' | 'undelivered' | 'no' | 'unpaid' | 'uncounted' | 'part'
 
 const REFUNDED = {
   yes: {
     en: 'The order has ended and its proxies no longer work. You lose the points that the payment earned.',
     'zh-CN': '该订单已终止，代理不再可用。该付款所获得的积分已收回。'
   },
+  undelivered: {
+    en: 'The order has ended. You lose the points that the payment earned.',
+    'zh-CN': '该订单已终止。该付款所获得的积分已收回。'
+  },
   no: {
     en: 'We removed what the payment bought from your order.',
     'zh-CN': '该付款所购买的内容已从您的订单中撤销。'
   },
   unpaid: {
-    en: 'It did not cover the order. You can still pay the order while its IPs are reserved. After that, please place a new one.',
-    'zh-CN': '该付款未能付清订单。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
+    en: 'We delivered nothing for it. You can still pay the order while its IPs are reserved. After that, please place a new one.',
+    'zh-CN': '我们未为该付款交付任何内容。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
   },
   uncounted: {
     en: 'It bought nothing, so your order stays the same.',
