@@ -26,7 +26,7 @@ const STANDS_STILL = `(async () => {
     document.body.hasAttribute('data-going') ||
     document.querySelector('.mantine-Skeleton-root, [aria-busy="true"]') !== null ||
     document.getAnimations().some(isMoving)
-  const end = performance.now() + 30_000
+  const end = performance.now() + 90_000
   for (let calm = 0; calm < 3; calm = isBusy() ? 0 : calm + 1) {
     if (performance.now() > end) return [
       window.openCalls > 0 ? 'calls that are not answered' : '',
