@@ -49,7 +49,9 @@ export function Expiry({ order }: { order: Order }) {
   const left = Date.parse(until) - now
   const date = dayText(until, now, language)
   const title = fullText(until, language)
-  if (left <= 0 || (grace_until === null && order.is_expired))
+  // It ended early, as after a won dispute.
+  if (left > 0 && grace_until === null && order.is_expired) return none
+  if (left <= 0)
     return (
       <time dateTime={until} title={title} className="dim">
         {t('orders.ended', { date })}

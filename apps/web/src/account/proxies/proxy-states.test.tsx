@@ -113,12 +113,14 @@ describe('where there are no proxies to show', () => {
   })
 
   it('offers to ask for one that ended early to be started again', async () => {
-    const stopped: Order = { ...order, state: 'expired', is_expired: true, delivery_num: 0, can_reopen: true }
+    const ended = { state: 'expired', is_expired: true, can_reopen: true, grace_until: null } as const
+    const stopped: Order = { ...order, ...ended, delivery_num: 0, expired_at: '2126-06-20T08:30:00.000Z' }
     show(stopped)
     open(stopped)
     const panel = await proxies()
     expect(await panel.findByText('This order has time left')).toBeTruthy()
     expect(panel.getByRole('link', { name: 'Contact support' })).toBeTruthy()
+    expect(screen.queryByText(/^Ended/)).toBeNull()
   })
 
   it('renews an expired order while its addresses are held', async () => {
