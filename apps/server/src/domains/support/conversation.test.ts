@@ -320,3 +320,15 @@ test('answers of the version before become messages, also those that it writes w
   expect(textsOf(await read(answered.id))).toEqual(['customer: Old question', 'operator: Old answer'])
   expect(textsOf(await read(late.id))).toEqual(['customer: Old question', 'operator: Late answer'])
 })
+
+test('a ticket is found by its sender, its first message, an answer, a note and what the customer wrote later', async () => {
+  const id = await ownTicket({ email: 'finder@example.com', message: 'The proxy is slow at noon' })
+  await answer(id, 'We moved you to Frankfurt')
+  await note(id, 'Knows the owner of Zebra Ltd.')
+  await write(id, 'Still slow, at 100 % load')
+  const found = async (search: string) =>
+    (await admin.get<Page<Ticket>>(`${TICKET}?search=${encodeURIComponent(search)}`)).data.data.map(one => one.id)
+  for (const term of ['finder@', 'at NOON', 'frankfurt', 'zebra', '100 %'])
+    expect(await found(term), term).toEqual([id])
+  expect(await found('frankfurt_')).toEqual([])
+})

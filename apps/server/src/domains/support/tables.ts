@@ -80,6 +80,7 @@ export const ticketMessages = pgTable(
   },
   t => [
     index('ticket_messages_ticket').on(t.ticketId, t.id),
+    index('ticket_messages_search').using('gin', sql`${t.text} gin_trgm_ops`),
     check('ticket_messages_author', oneOf(t.author, MESSAGE_AUTHORS))
   ]
 )

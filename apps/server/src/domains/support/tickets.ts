@@ -13,6 +13,7 @@ import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { type SQL, and, asc, desc, eq, isNull, ne, sql } from '../../infra/db/drizzle.ts'
+import { containing } from '../../infra/db/like.ts'
 import { type ListInput, among, defineList } from '../../infra/list/index.ts'
 import { type Result, ok } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
@@ -27,7 +28,7 @@ type Query = ListInput<'id' | 'waiting_since'> & { state?: TicketState | undefin
 /** Those that wait for no answer are last. */
 const waitingSince = sql`(case when ${tickets.state} = 'open' then coalesce(${tickets.waitingSince}, ${tickets.createdAt}) else 'infinity'::timestamptz end)`
 
-/** Tickets by sender and first message. `by`: whose are 'mine'. */
+/** Tickets by sender and messages. `by`: whose are 'mine'. */
 export const ticketList = (by: Pick<UserActor, 'id'>) =>
   defineList<Query, Ticket>({
     name: 'tickets',
@@ -36,12 +37,19 @@ export const ticketList = (by: Pick<UserActor, 'id'>) =>
     sort: { id: tickets.id, waiting_since: waitingSince },
     match: (_db, { search, state, queue }) => ({
       where: [state && eq(tickets.state, state), queue && inQueue(queue, by.id)],
-      text: search
-        ? { in: sql`(${tickets.username} || ' ' || ${tickets.email} || ' ' || ${tickets.message})`, term: search }
-        : undefined
+      text: search ? { in: written, term: search, found: contains(search) } : undefined
     }),
     load: loadTickets
   })
+
+const opening = sql`(${tickets.username} || ' ' || ${tickets.email} || ' ' || ${tickets.message})`
+/** All that is written in a ticket. */
+const written = sql`(${opening} || coalesce((select string_agg(' ' || ${ticketMessages.text}, '')
+  from ${ticketMessages} where ${ticketMessages.ticketId} = ${tickets.id}), ''))`
+/** Each half reads its own index. */
+const contains = (term: string): SQL => sql`${tickets.id} in (
+  select ${tickets.id} from ${tickets} where ${opening} ilike ${containing(term)}
+  union select ${ticketMessages.ticketId} from ${ticketMessages} where ${ticketMessages.text} ilike ${containing(term)})`
 
 function inQueue(queue: TicketQueue, userId: number): SQL | undefined {
   if (queue === 'waiting') return eq(tickets.state, 'open')

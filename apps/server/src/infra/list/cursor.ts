@@ -54,9 +54,10 @@ export type Match = {
   /** At least one of these must hold; an empty array matches no row. The first rows of each value are read by index. */
   anyOf?: readonly Among[]
   /**
-   * Rows whose text contains the term, case-insensitively. `in` must equal the expression of the trigram index exactly.
+   * Rows whose text contains the term, case-insensitively. `in` must equal the expression of the trigram index exactly,
+   * or `found` is the same condition by indexes.
    */
-  text?: { in: SQL | PgColumn; term: string } | undefined
+  text?: { in: SQL | PgColumn; term: string; found?: SQL } | undefined
   /** The search resolved to more values than `anyOf` holds, so the total is a lower bound. */
   capped?: boolean
 }

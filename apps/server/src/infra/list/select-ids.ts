@@ -116,7 +116,7 @@ function conditions(options: {
   const { text, where = [] } = match
   return [
     ...where,
-    text ? sql`${text.in} ilike ${containing(text.term)}` : undefined,
+    text && (text.found ?? sql`${text.in} ilike ${containing(text.term)}`),
     after ? beyond(order, id, after) : undefined
   ]
 }

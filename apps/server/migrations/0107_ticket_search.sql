@@ -1,0 +1,1 @@
+CREATE INDEX "ticket_messages_search" ON "ticket_messages" USING gin ("text" gin_trgm_ops);
