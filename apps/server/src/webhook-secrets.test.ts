@@ -98,7 +98,10 @@ test('what is saved without another secret changes nothing', async () => {
 
 test.each([
   ['the secret is deleted', { shopify_api_secret: '' }],
-  ['the shop is another one', { shopify_api_secret: 'C', shopify_shop_url: 'another.myshopify.com' }]
+  [
+    'the shop is another one',
+    { shopify_api_secret: 'C', shopify_app_key: 'token', shopify_shop_url: 'another.myshopify.com' }
+  ]
 ])('where %s, no former secret is taken', async (_what, form) => {
   await world.save({ shopify_api_secret: 'B' })
   await world.save(form)

@@ -35,6 +35,9 @@ const WEBHOOK_BYTES = 8 * 1024 * 1024
 const noBody = z.object({}).optional()
 const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, message('unknown_order'))
 
+/** Proxies on the largest page of a screen. */
+const MOST_SHOWN = 200
+
 export const orders = {
   ...orderPage,
   ...clientAccess,
@@ -227,6 +230,8 @@ export const orders = {
     permission: 'orders.credentials',
     scope: 'read',
     reveals: 'credentials',
+    // As an export.
+    needsConfirmation: { asks: (_, __, { format, limit }) => format === 'csv' || limit > MOST_SHOWN },
     params: IdParams,
     query: listQuery({
       sort: ['id', 'ip', 'google_delay', 'bing_delay', 'amazon_delay'],

@@ -39,11 +39,11 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   /** Operators without their required second factor may call it. */
   beforeSecondFactor?: true
   /**
-   * An operator's session must have confirmed itself lately: always, or for some bodies. API tokens that have the
-   * permission pass.
+   * An operator's session must have confirmed itself lately: always, or for some bodies or queries. API tokens that have
+   * the permission pass.
    */
-  needsConfirmation?: true | { asks(body: z.output<B>, limits: ConfirmLimits): boolean }
-  /** It is about the session that calls, so no API token passes. */
+  needsConfirmation?: true | { asks(body: z.output<B>, limits: ConfirmLimits, query: z.output<Q>): boolean }
+  /** It is about the session that calls, or decides who operates the shop, so no API token passes. */
   sessionOnly?: true
   /** The handler verifies the body's bytes before anything is parsed. */
   rawBody?: true

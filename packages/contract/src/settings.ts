@@ -349,6 +349,7 @@ export const settings = {
     access: 'admin',
     permission: 'settings.change',
     needsConfirmation: true,
+    sessionOnly: true,
     bodyLimit: 2 * 1024 * 1024,
     body: SettingsForm.extend(formVersion),
     reply: ShownSettings
@@ -370,6 +371,7 @@ export const settings = {
     summary: 'Test saved settings: an email to you, the platform, the chat platform or the webhook secret',
     access: 'admin',
     permission: 'settings.change',
+    sessionOnly: true,
     body: SettingTestForm,
     reply: SettingTestResult
   }),

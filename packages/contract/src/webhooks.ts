@@ -205,6 +205,7 @@ export const webhooks = {
     summary: "Change an operators' webhook endpoint",
     access: 'admin',
     permission: 'webhooks.change',
+    needsConfirmation: true,
     params: IdParams,
     body: OperatorWebhookForm.extend(formVersion),
     reply: WebhookEndpoint

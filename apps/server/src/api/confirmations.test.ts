@@ -25,6 +25,9 @@ const BODIES: Record<string, object> = {
   'payments.refund': { version: 'v' }
 }
 
+/** The same of queries. */
+const QUERIES: Record<string, string> = { 'orders.proxyDetail': '?format=csv' }
+
 let shop: StockedShop
 let admin: Buyer
 let customer: Buyer
@@ -41,14 +44,15 @@ afterAll(() => shop?.close())
 
 const { calls, components } = describeCalls()
 
-const send = (client: Buyer, { method, path }: Route, body: unknown) =>
-  client.fetch(path.replace(':id', path.startsWith('/api/orders') ? String(orderId) : '999999'), {
+const send = (client: Buyer, { method, path }: Route, body: unknown, query = '') =>
+  client.fetch(path.replace(':id', path.startsWith('/api/orders') ? String(orderId) : '999999') + query, {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   })
 
-async function reasonOf(client: Buyer, route: Route, body: unknown): Promise<unknown> {
-  const reply = await send(client, route, body)
+async function reasonOf(client: Buyer, route: Route, body: unknown, query?: string): Promise<unknown> {
+  const reply = await send(client, route, body, query)
+  if (!reply.headers.get('content-type')?.includes('json')) return undefined
   const { data } = (await reply.json()) as { data: { reason?: string } | null }
   return data?.reason
 }
@@ -57,9 +61,9 @@ test.each(marked)('$id asks an old session for a confirmation, and works after i
   const call = calls.find(one => one.id === id)
   const body = BODIES[id] ?? (call?.body && exampleOf(call.body, components))
   shop.advance(11 * MINUTE)
-  expect(await reasonOf(admin, route, body)).toBe('confirmation_needed')
+  expect(await reasonOf(admin, route, body, QUERIES[id])).toBe('confirmation_needed')
   expect(await admin.post('/api/users/confirm', { password: TEST_PASSWORD })).toMatchObject({ code: 2000 })
-  const after = await reasonOf(admin, route, body)
+  const after = await reasonOf(admin, route, body, QUERIES[id])
   expect(['confirmation_needed', 'invalid', 'bad_request']).not.toContain(after)
 })
 
@@ -81,6 +85,7 @@ test('the list of what asks is complete', () => {
       'notices.updateChannel',
       'orders.copyProxies',
       'orders.exportProxies',
+      'orders.proxyDetail',
       'orders.refund',
       'payments.refund',
       'secondFactor.resetSecondFactor',
@@ -88,7 +93,8 @@ test('the list of what asks is complete', () => {
       'settings.saveConfig',
       'settings.saveLogo',
       'webhooks.createOperatorEndpoint',
-      'webhooks.rotateOperatorSecret'
+      'webhooks.rotateOperatorSecret',
+      'webhooks.updateOperatorEndpoint'
     ].toSorted()
   )
 })
@@ -99,6 +105,7 @@ test('what holds no secret and small refunds ask for nothing', async () => {
   expect(await reasonOf(admin, routes.fleet.updateServer, server)).toBe('not_found')
   expect(await reasonOf(admin, routes.notices.updateChannel, { name: 'chat' })).toBe('not_found')
   expect(await reasonOf(admin, routes.orders.refund, { amount: '99.99', version: 'v' })).not.toBe('confirmation_needed')
+  expect((await send(admin, routes.orders.proxyDetail, undefined, '?limit=100')).status).toBe(200)
 })
 
 test('a customer exports the own proxies with a session of any age, and so does a key', async () => {

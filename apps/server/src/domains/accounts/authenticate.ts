@@ -129,7 +129,7 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
       return caller && { ...caller, forwardedFor: forwardedClient(request) }
     },
     admit: async (caller, route) => (caller.apiKey ? countKeyCall(ctx, caller, caller.apiKey, route) : null),
-    confirmed: (caller, route, body) => requireConfirmation(ctx, caller, route, body),
+    confirmed: (caller, route, sent) => requireConfirmation(ctx, caller, route, sent),
     async refused(caller, { method, path }, { reason }) {
       if (reason === 'role_not_allowed' || reason === 'key_permission_missing')
         await recordSecurityEvent(ctx, caller, 'refuse_rights', { userId: caller.id, call: `${method} ${path}` })

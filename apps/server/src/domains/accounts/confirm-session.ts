@@ -13,21 +13,21 @@ import { renewSession } from './sessions.ts'
 import { sessions } from './tables.ts'
 
 /**
- * Refuses an operator's call that the contract marks `confirms` if the session was neither opened nor confirmed within
+ * Refuses an operator's call that the contract marks `needsConfirmation` if the session was neither opened nor confirmed within
  * the time of the setting. Customers' sessions, and those that view the shop as a customer, are never asked.
  */
 export async function requireConfirmation(
   ctx: Pick<AppContext, 'db' | 'now'>,
   by: UserActor,
   { needsConfirmation }: Pick<Route, 'needsConfirmation'>,
-  body: unknown
+  { body, query }: { body: unknown; query: unknown }
 ): Promise<Refusal | null> {
   if (!needsConfirmation || !by.isSuperuser || !by.sessionHash) return null
   const { operator_confirm_minutes: minutes, confirm_refunds_from: refundsFrom } = await readSome(ctx.db, [
     'operator_confirm_minutes',
     'confirm_refunds_from'
   ])
-  if (needsConfirmation !== true && !needsConfirmation.asks(body, { refundsFrom })) return null
+  if (needsConfirmation !== true && !needsConfirmation.asks(body, { refundsFrom }, query)) return null
   const [session] = await ctx.db
     .select({ confirmedAt: sessions.confirmedAt })
     .from(sessions)

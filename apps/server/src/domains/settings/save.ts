@@ -1,4 +1,13 @@
-import { message, SECRET_KEPT, sentenceOf, type Refusal, type Settings, type ShownSettings } from '@netlet/contract'
+import {
+  message,
+  refusals,
+  refuse,
+  SECRET_KEPT,
+  sentenceOf,
+  type Refusal,
+  type Settings,
+  type ShownSettings
+} from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -50,6 +59,8 @@ export async function saveSettings(
         ([key, value]) => value !== undefined && value !== before[key as keyof Settings] && !isKept(key, value)
       )
     ) as Partial<Settings>
+    const unsafe = secretsAgain(before, form)
+    if (unsafe) return unsafe
     if (WITHOUT_CENTS.has(changes.shop_currency ?? ''))
       return formRefusal({ shop_currency: message('must_have_cents') })
     const keys = Object.keys(changes) as (keyof Settings)[]
@@ -62,6 +73,17 @@ export async function saveSettings(
     if (keys.some(key => key.startsWith('shopify_'))) await onPlatformChange(unit, { before, after })
     return ok(presentSettings(after))
   })
+}
+
+/** The platform's stored secrets are sent only to the address that they were entered for. */
+function secretsAgain(before: Settings, form: Partial<Settings>): Refusal | undefined {
+  const { shopify_shop_url: address = before.shopify_shop_url } = form
+  if (before.shopify_shop_url === '' || address === before.shopify_shop_url) return undefined
+  const kept = (['shopify_api_secret', 'shopify_app_key'] as const).filter(
+    key => before[key] !== '' && (form[key] === undefined || form[key] === SECRET_KEPT)
+  )
+  const errors = Object.fromEntries(kept.map(key => [key, refusals.secret_of_address[1]]))
+  return kept.length > 0 ? refuse('secret_of_address', { data: { errors } }) : undefined
 }
 
 /** Currencies with other decimals than two (ISO 4217): what the shop would show, round and compare is not what the platform charges. */

@@ -138,6 +138,23 @@ test('only a change of the connection to the platform asks for webhooks', async 
   expect(platformChanges).toBe(1)
 })
 
+test('the platform gets its stored secrets at the address only that they were entered for', async () => {
+  const entered = { shopify_api_secret: 'the secret', shopify_app_key: 'the token' }
+  await save({ shopify_shop_url: 'shop.example.com', ...entered })
+  const again =
+    'The address has changed. Please enter this again. The shop does not send stored secrets to another machine.'
+  const errors = { shopify_api_secret: again, shopify_app_key: again }
+  for (const kept of [{}, { shopify_api_secret: SECRET_KEPT, shopify_app_key: SECRET_KEPT }])
+    expect(await save({ shopify_shop_url: 'http://127.0.0.1:9', ...kept })).toMatchObject({
+      status: 400,
+      data: { errors }
+    })
+  expect(await save({ shopify_shop_url: 'other.example.com', ...entered })).toMatchObject({ code: 2000 })
+  expect(await save({ shopify_shop_url: '', shopify_api_secret: '', shopify_app_key: '' })).toMatchObject({
+    code: 2000
+  })
+})
+
 test('a wrong value is refused by its field and nothing of the form is saved', async () => {
   const wrong: [field: string, value: unknown, msg: string][] = [
     ['level_points_decay_day', 29, 'Must be a number from 1 to 28'],

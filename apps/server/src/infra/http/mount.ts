@@ -27,7 +27,7 @@ export type Authenticator = {
   /** Counts a program's call, and refuses it if there were too many. */
   admit(caller: UserActor, route: Route): Promise<Refusal | null>
   /** Refuses a call that asks for a confirmation if the caller's session has none, or an old one. */
-  confirmed(caller: UserActor, route: Route, body: unknown): Promise<Refusal | null>
+  confirmed(caller: UserActor, route: Route, sent: { body: unknown; query: unknown }): Promise<Refusal | null>
   /** Is told which calls are refused before they run. */
   refused(caller: UserActor, route: Route, refusal: Refusal): Promise<void>
   /** Did a browser send this from our own pages? Also true for programs, which send no such headers. */
@@ -91,7 +91,7 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
         if (!parts.ok) return sendRefusal(reply, parts)
         const key = idempotencyKeyOf(route, request)
         if (!key.ok) return sendRefusal(reply, key)
-        const unconfirmed = caller && (await authenticator.confirmed(caller, route, parts.data.body))
+        const unconfirmed = caller && (await authenticator.confirmed(caller, route, parts.data))
         if (unconfirmed) return sendRefusal(reply, unconfirmed)
         const result = await handler({
           ...parts.data,
