@@ -43,6 +43,10 @@ export const refusals = {
   second_factor_needed: [401, 'Please confirm your login with your second factor'],
   wrong_second_factor: [400, 'The code is wrong or was already used'],
   wrong_passkey: [400, 'This passkey was not accepted'],
+  passkey_needs_password: [
+    403,
+    'Access to this account has changed. Please log in with your password, then with this passkey.'
+  ],
   login_ticket_over: [401, 'This login took too long. Please start again.'],
   second_factor_throttled: [429, 'Too many wrong codes. Please wait 15 minutes and try again.'],
   second_factor_required: [403, 'Please turn on two-factor authentication first'],

@@ -16,6 +16,7 @@ import { consumeEmailCode, storedProof, tryEmailCode } from './email-codes.ts'
 import { endAccess, notifyPasswordChanged } from './end-access.ts'
 import { hashChosen } from './passwords.ts'
 import { userColumns } from './present-user.ts'
+import { methodsOf } from './second-factor/check.ts'
 import { emailCodes, users } from './tables.ts'
 
 /** How long the proof is valid. */
@@ -41,13 +42,13 @@ export async function verifyForgotCode(
 /**
  * Sets a new password with that proof, once. All sessions, API keys, and other codes and proofs end, and the chat
  * account is unbound, because a thief may have bound one.
- * @returns the browser's new device cookie
+ * @returns the browser's new device cookie; none for an account with a second factor, which this browser has not proven
  */
 export async function setForgottenPassword(
   ctx: AppContext,
   by: Actor,
   form: z.output<typeof ForgotBody>
-): Promise<Result<{ device: string }>> {
+): Promise<Result<{ device: string | undefined }>> {
   const now = ctx.now()
   const email = form.email.toLowerCase()
   const proven = and(
@@ -85,6 +86,7 @@ export async function setForgottenPassword(
     await clearFailuresOf(unit, user)
     notifyPasswordChanged(unit, user)
     unit.audit('user.reset_password', user.id, { after: { password: true } })
-    return ok({ device: signDevice(ctx.secrets, { id: user.id, passwordHash }) })
+    const isProven = (await methodsOf(unit.tx, user.id)).length === 0
+    return ok({ device: isProven ? signDevice(ctx.secrets, { id: user.id, passwordHash }) : undefined })
   })
 }

@@ -55,7 +55,7 @@ async function changePassword(
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')
     await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, user.id))
-    const token = await endAccess(unit, user, { cause: 'password', keep: by.sessionHash })
+    const token = await endAccess(unit, user, { cause: 'password', keep: by.sessionHash, byOwner: true })
     if (form.unbind_discord) await unbind(unit, user)
     notifyPasswordChanged(unit, user)
     unit.audit('user.change_password', user.id, { after: { password: true } })
@@ -97,11 +97,11 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
 
   /** A new password invalidates all device cookies and this session's token, so the browser gets new ones. */
   function recognised(
-    result: Result<{ device: string; token?: string | undefined }>,
+    result: Result<{ device?: string | undefined; token?: string | undefined }>,
     reply: FastifyReply
   ): Result<null> {
     if (!result.ok) return result
-    setDeviceCookie(reply, ctx.config, result.data.device)
+    if (result.data.device) setDeviceCookie(reply, ctx.config, result.data.device)
     if (result.data.token) setSessionCookie(reply, ctx.config, result.data.token)
     return done
   }

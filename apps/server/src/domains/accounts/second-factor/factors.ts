@@ -31,6 +31,19 @@ export async function passkeyOf(db: Executor, credentialId: string): Promise<Fac
   return passkey
 }
 
+/** From now on the user's passkeys log in only with the password, because a thief may have added one. */
+export async function endLoginsByPasskey({ tx }: Unit, userId: number): Promise<void> {
+  await tx
+    .update(secondFactors)
+    .set({ alone: false })
+    .where(and(eq(secondFactors.userId, userId), eq(secondFactors.kind, 'passkey')))
+}
+
+/** A passkey that was used with the right password may log in alone again. */
+export async function allowLoginByPasskey({ tx }: Unit, credentialId: string): Promise<void> {
+  await tx.update(secondFactors).set({ alone: true }).where(eq(secondFactors.credentialId, credentialId))
+}
+
 export type Owner = Pick<UserRow, 'id' | 'username' | 'email' | 'language'>
 
 /** Tells the owner of the account what happened to its second factors. */

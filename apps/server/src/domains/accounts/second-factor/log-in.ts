@@ -20,7 +20,7 @@ import { countLogin, lockToLogIn, openSession, type Browser, type FirstStep, typ
 import { recordSecurityEvent } from '../security-events.ts'
 import { users } from '../tables.ts'
 import { methodsOf, usePasskey, useProof } from './check.ts'
-import { factorsOf, passkeyOf, warnOfGuesses } from './factors.ts'
+import { allowLoginByPasskey, factorsOf, passkeyOf, warnOfGuesses } from './factors.ts'
 import { newChallenge, passkeyPage, requestOptions } from './passkeys.ts'
 import { challengeTicket, findTicket, openTicket, takeTry, useTicket } from './tickets.ts'
 
@@ -104,6 +104,8 @@ export async function finishLogIn(
     if (!user.ok) return user
     if (!(await useTicket(unit, hash))) return refuse('login_ticket_over')
     if (!(await useProof(unit, ctx, user.data, proof, ticket))) return wrong
+    if (proof.method === 'passkey' && proof.assertion && ticket.method === 'password')
+      await allowLoginByPasskey(unit, proof.assertion.id)
     return openSession(unit, ctx.secrets, { userId: owner.id, method: ticket.method ?? 'password' }, browser)
   })
   if (opened !== wrong) await attempt.discard()
@@ -155,6 +157,7 @@ export async function logInByPasskey(
     const passkey = await passkeyOf(unit.tx, assertion.id)
     if (!user.ok || !passkey) return user.ok ? refuse('wrong_passkey') : user
     if (!(await usePasskey(unit, passkey, assertion, ticket, { checksOwner: true }))) return refuse('wrong_passkey')
+    if (!passkey.alone) return refuse('passkey_needs_password')
     if (!(await countLogin(unit, passkey.userId))) return refuse('too_many')
     return openSession(unit, ctx.secrets, { userId: passkey.userId, method: 'passkey' }, browser)
   })

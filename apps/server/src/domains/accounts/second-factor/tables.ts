@@ -1,6 +1,6 @@
 import { LOGIN_METHODS, SECOND_FACTORS } from '@netlet/contract'
 import { sql } from '../../../infra/db/drizzle.ts'
-import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, instant, oneOf, ref } from '../../../infra/db/columns.ts'
 import { users } from '../tables.ts'
 
@@ -23,6 +23,8 @@ export const secondFactors = pgTable(
     /** How often it was used, by its own count; 0: it does not count. */
     counter: bigint({ mode: 'number' }).notNull().default(0),
     transports: text().array(),
+    /** May it log in without the password? Not after a reset, until both have logged in together. */
+    alone: boolean().notNull().default(true),
     createdAt: createdAt(),
     lastUsedAt: instant()
   },
