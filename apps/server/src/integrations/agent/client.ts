@@ -33,11 +33,11 @@ import { agentProxyTlsState, type AgentProxyTls, type AgentProxyTlsState } from 
 import { agentExitReply, type AgentExitReply, type ExitTarget } from '@netlet/contract/exit-check'
 import { foreignList, foreignText } from '@netlet/contract/foreign'
 import { LRUCache } from 'lru-cache'
+import { X509Certificate } from 'node:crypto'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type PeerCertificate } from 'node:tls'
 import { z } from 'zod'
 import { startOf, storableText } from '../../infra/text.ts'
 import { parseJson } from '../http-exchange.ts'
@@ -47,7 +47,7 @@ export type AgentAddress = {
   host: string
   port: number
   token: string
-  /** PEM of the certificate that it must present; null for plain HTTP. */
+  /** PEM of the certificate that it must present, perhaps followed by its issuers; null for plain HTTP. */
   certificate: string | null
   /**
    * The calling console's id and the mark of its session. An agent with an owner accepts changes from no other console.
@@ -276,18 +276,25 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
 type Exchange = { method: string; path: string; body: unknown; timeoutMs: number; maxBytes: number }
 
 async function exchange(address: AgentAddress, call: Exchange): Promise<AgentResult<RawReply>> {
-  let socket: Duplex | undefined
   try {
-    socket = address.dial ? await address.dial() : undefined
+    const socket = await dialled(address)
+    const signal = AbortSignal.timeout(call.timeoutMs)
+    const first = await attempt(address, call, signal, socket)
+    // The other side may have closed a pooled connection while it was idle. This says nothing about the agent.
+    const stale = first.stale && call.method !== 'POST'
+    const { result } = stale ? await attempt(address, call, signal) : first
+    return result
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error))
   }
-  const signal = AbortSignal.timeout(call.timeoutMs)
-  const first = await attempt(address, call, signal, socket)
-  // The other side may have closed a pooled connection while it was idle. This says nothing about the agent.
-  const stale = first.stale && call.method !== 'POST'
-  const { result } = stale ? await attempt(address, call, signal) : first
-  return result
+}
+
+async function dialled({ dial, certificate }: AgentAddress): Promise<Duplex | undefined> {
+  if (!dial) return undefined
+  // Read before the connection exists: one that is left over has no handler for its errors.
+  const trust = certificate ? trustOnly(certificate) : null
+  const socket = await dial()
+  return trust ? connectTls({ socket, ...trust }) : socket
 }
 
 const failed = (message: string): AgentResult<never> => ({
@@ -358,28 +365,31 @@ function open(
   receive: (response: IncomingMessage) => void,
   socket: Duplex | undefined
 ) {
-  if (!socket) {
-    return certificate
-      ? httpsRequest({ ...options, agent: pinned(certificate) }, receive)
-      : httpRequest({ ...options, agent: plain }, receive)
-  }
-  const through = certificate
-    ? connectTls({ socket, ca: certificate, checkServerIdentity: () => undefined })
-    : (socket as Socket)
-  return httpRequest({ ...options, createConnection: () => through }, receive)
+  if (socket) return httpRequest({ ...options, createConnection: () => socket }, receive)
+  return certificate
+    ? httpsRequest({ ...options, agent: pinned(certificate) }, receive)
+    : httpRequest({ ...options, agent: plain }, receive)
 }
 
-/** Only the agent's own certificate is trusted, so its name need not match. */
+/**
+ * Only the pinned certificate itself is trusted, the first in the text, so its name and issuer do not matter. Another
+ * certificate of the same authority is refused.
+ * @throws Error if it cannot be read
+ */
+function trustOnly(certificate: string) {
+  const own = new X509Certificate(certificate)
+  return {
+    ca: own.toString(),
+    allowPartialTrustChain: true,
+    checkServerIdentity: (_host: string, { raw }: PeerCertificate) =>
+      own.raw.equals(raw) ? undefined : new Error('The agent shows another certificate than the first one saved for it')
+  }
+}
+
 function pinned(certificate: string): HttpsAgent {
   let agent = tls.get(certificate)
   if (!agent) {
-    agent = new HttpsAgent({
-      keepAlive: true,
-      maxSockets: 16,
-      timeout: 30_000,
-      ca: certificate,
-      checkServerIdentity: () => undefined
-    })
+    agent = new HttpsAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000, ...trustOnly(certificate) })
     tls.set(certificate, agent)
   }
   return agent
