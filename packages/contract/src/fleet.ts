@@ -147,7 +147,11 @@ export const fleet = {
     summary: 'Edit a server',
     access: 'admin',
     permission: 'servers.change',
-    needsConfirmation: { asks: form => Boolean(form.password || form.agent_token) },
+    // They decide which machine gets the stored secrets, and whether those are sent in the clear.
+    needsConfirmation: {
+      asks: ({ password, agent_token, agent_certificate, forget_certificate, host_key }) =>
+        Boolean(password || agent_token || forget_certificate || host_key) || agent_certificate !== undefined
+    },
     params: IdParams,
     body: ServerForm.extend(formVersion),
     reply: Server

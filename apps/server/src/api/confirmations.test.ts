@@ -1,4 +1,5 @@
 import { routes, type Route } from '@netlet/contract'
+import { rootCertificates } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeSettings } from '../domains/settings/index.ts'
 import { MINUTE } from '../infra/clock.ts'
@@ -106,6 +107,21 @@ test('what holds no secret and small refunds ask for nothing', async () => {
   expect(await reasonOf(admin, routes.notices.updateChannel, { name: 'chat' })).toBe('not_found')
   expect(await reasonOf(admin, routes.orders.refund, { amount: '99.99', version: 'v' })).not.toBe('confirmation_needed')
   expect((await send(admin, routes.orders.proxyDetail, undefined, '?limit=100')).status).toBe(200)
+})
+
+test('which machine gets the secrets of a server is confirmed, and a plain edit of it is not', async () => {
+  shop.advance(11 * MINUTE)
+  const { password: _password, ...plain } = SERVER
+  for (const field of [
+    { forget_certificate: 1 },
+    { agent_certificate: rootCertificates[0] },
+    { agent_certificate: '' },
+    { agent_certificate: null },
+    { host_key: `SHA256:${'a'.repeat(43)}` }
+  ])
+    expect(await reasonOf(admin, routes.fleet.updateServer, { ...plain, ...field })).toBe('confirmation_needed')
+  const edit = { ...plain, description: 'in Paris', forget_certificate: 0, host_key: '', agent_token: '' }
+  expect(await reasonOf(admin, routes.fleet.updateServer, edit)).toBe('not_found')
 })
 
 test('a customer exports the own proxies with a session of any age, and so does a key', async () => {
