@@ -30,6 +30,7 @@ import {
   DeleteProxyUserForm,
   ResetProxiesForm,
   AgentCallForm,
+  needsCredentials,
   SERVER_STATUSES,
   MoveOrdersForm
 } from './servers.ts'
@@ -345,7 +346,14 @@ export const fleet = {
     params: IdParams,
     reply: z.object({ server_info: z.unknown(), user_list: z.unknown() })
   }),
-  requestApi: action('request_api', 'Send a POST request with JSON to the agent', AgentCallForm),
+  requestApi: {
+    ...action(
+      'request_api',
+      'Send a POST request with JSON to the agent; those about credentials need `orders.credentials`, too',
+      AgentCallForm
+    ),
+    needsConfirmation: { asks: needsCredentials }
+  },
   repairPlan: route('GET', `${one}/repair_plan/`, {
     summary: 'Changes that need approval, because the agent has data that this console does not know',
     access: 'admin',

@@ -274,6 +274,21 @@ export const AgentCallForm = z.object({
   )
 })
 
+/** The agent's POST calls that neither show nor change who may use a proxy. */
+const WITHOUT_CREDENTIALS: ReadonlySet<string> = new Set([
+  '/api/add-blacklist',
+  '/api/check-exit',
+  '/api/del-blacklist',
+  '/api/delete-all-users',
+  '/api/delete-user',
+  '/api/flush-access-log',
+  '/api/reload',
+  '/api/write-user-acl'
+])
+
+/** Whether a call to the agent needs `orders.credentials`, too. The agent ignores a slash at the end. */
+export const needsCredentials = ({ uri }: { uri: string }): boolean => !WITHOUT_CREDENTIALS.has(uri.replace(/\/$/, ''))
+
 function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)

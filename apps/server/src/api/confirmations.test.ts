@@ -80,6 +80,7 @@ test('the list of what asks is complete', () => {
       'accounts.updateUser',
       'fleet.createServer',
       'fleet.giveUp',
+      'fleet.requestApi',
       'fleet.setProxyTls',
       'fleet.updateServer',
       'notices.createChannel',
@@ -122,6 +123,14 @@ test('which machine gets the secrets of a server is confirmed, and a plain edit 
     expect(await reasonOf(admin, routes.fleet.updateServer, { ...plain, ...field })).toBe('confirmation_needed')
   const edit = { ...plain, description: 'in Paris', forget_certificate: 0, host_key: '', agent_token: '' }
   expect(await reasonOf(admin, routes.fleet.updateServer, edit)).toBe('not_found')
+})
+
+test('a call to an agent is confirmed unless it is known to concern no credentials', async () => {
+  shop.advance(11 * MINUTE)
+  const ask = (uri: string) => reasonOf(admin, routes.fleet.requestApi, { uri, json_input: { user: 'anna' } })
+  for (const uri of ['view-user', 'view-user/', 'update-user', 'add-whitelist-ip', 'create-user', 'not-known-yet'])
+    expect(await ask(`/api/${uri}`), uri).toBe('confirmation_needed')
+  for (const uri of ['reload', 'reload/', 'delete-user']) expect(await ask(`/api/${uri}`), uri).toBe('not_found')
 })
 
 test('a customer exports the own proxies with a session of any age, and so does a key', async () => {

@@ -1,4 +1,4 @@
-import { type LiveConnections, message, refuse } from '@netlet/contract'
+import { type LiveConnections, message, needsCredentials, refuse } from '@netlet/contract'
 import type { AgentEnded, AgentLogLines } from '@netlet/contract/agent-live'
 import { type Actor, type UserActor, mayDo } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -114,16 +114,22 @@ export async function serverInfo(
   return ok({ server_info: info.data, user_list: list.data?.users ?? [] })
 }
 
-/** Passes a call to this server's agent. The next repair undoes what it changes there. */
+/**
+ * Passes a call to this server's agent. The next repair undoes what it changes there. Calls that may show or change who
+ * uses a proxy need `orders.credentials`, too.
+ */
 export async function requestApi(
   ctx: SyncContext,
-  by: Actor,
+  by: UserActor,
   serverId: number,
   call: { uri: string; json_input: string | Record<string, unknown> }
 ): Promise<Result<AgentOutput>> {
   const body = typeof call.json_input === 'string' ? readBody(call.json_input) : call.json_input
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return formRefusal({ json_input: message('enter_json_input') })
+  // Each role that changes servers has this permission, but not each token.
+  if (needsCredentials(call) && !mayDo(by, 'orders.credentials'))
+    return refuse('key_permission_missing', { params: { permission: 'orders.credentials' } })
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
   const after = { uri: call.uri, body: abridged(body) }

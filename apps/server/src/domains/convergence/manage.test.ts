@@ -1,3 +1,4 @@
+import type { Permission } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
 import { beforeAll, describe, expect, test, afterAll } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -178,6 +179,50 @@ describe('server management', () => {
       data: { status: 404, output: { reason: 'unknownUser' } }
     })
     expect((await audited(world.ctx, 'server.request_call'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
+  })
+
+  test('a token that changes servers reads and changes no credentials unless it may see those of orders', async () => {
+    const { client } = agent
+    await client.putUser('secretive', { password: 'kept-to-itself', prefixes: ['127.60.0.40/32'], denied_domains: [] })
+    const tokenOf = async (...permissions: Permission[]) =>
+      (await admin.post<{ key: string }>('/api/users/api_tokens/', { name: 'script', permissions })).data.key
+    const [alone, both] = [await tokenOf('servers.change'), await tokenOf('servers.change', 'orders.credentials')]
+    const ask = (key: string, uri: string, input: object = {}): Promise<TestReply<Output>> => {
+      const json_input = { user: 'secretive', ip: '192.0.2.7', ...input }
+      const headers = { authorization: `Bearer ${key}` }
+      return world.visitor().post(`/api/servers/servers/${id}/request_api/`, { uri, json_input }, headers)
+    }
+    const view = async () => JSON.stringify(await client.raw('POST', '/api/view-user', { user: 'secretive' }))
+    const before = await view()
+    const entries = (await audited(world.ctx, 'server.request_call')).length
+    for (const uri of [
+      '/api/view-user',
+      '/api/view-user/',
+      '/api/update-user',
+      '/api/add-whitelist-ip',
+      '/api/del-whitelist-ip',
+      '/api/create-user',
+      '/api/create-user-by-prefix'
+    ])
+      expect(await ask(alone, uri), uri).toMatchObject({
+        code: 403,
+        data: { reason: 'key_permission_missing' },
+        msg: 'This API token lacks the permission orders.credentials'
+      })
+    expect(await view()).toBe(before)
+    expect(await audited(world.ctx, 'server.request_call')).toHaveLength(entries)
+
+    const allowed = { code: 2000, data: { status: 200 } }
+    expect(await ask(alone, '/api/add-blacklist', { domain: 'blocked.test' })).toMatchObject(allowed)
+    const seen = await ask(both, '/api/view-user')
+    expect(seen).toMatchObject(allowed)
+    expect(JSON.stringify(seen.data.output)).toContain(':secretive:kept-to-itself')
+    const [entry] = await audited(world.ctx, 'server.request_call')
+    expect(entry?.after).toMatchObject({ uri: '/api/view-user', body: { user: 'secretive' } })
+    expect(await ask(both, '/api/add-whitelist-ip')).toMatchObject({
+      data: { output: { data: { allowed: ['192.0.2.7/32'] } } }
+    })
+    expect(await ask(alone, '/api/delete-user')).toMatchObject(allowed)
   })
 
   test('a change while another process talks to the agent is saved, and applied later', async () => {
