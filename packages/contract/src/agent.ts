@@ -237,9 +237,10 @@ const agentTrafficRow = z.object({
   requests: figure(),
   errors: figure(),
   connections: figure().default(0),
+  // Counted first, because each entry of a record takes time.
   codes: z
-    .record(z.string().regex(/^[a-z0-9-]{1,40}$/), figure())
-    .refine(codes => Object.keys(codes).length <= 64)
+    .custom<object>(codes => typeof codes === 'object' && codes !== null && Object.keys(codes).length <= 64)
+    .pipe(z.record(z.string().regex(/^[a-z0-9-]{1,40}$/), figure()))
     .default({})
 })
 

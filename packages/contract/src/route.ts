@@ -34,7 +34,7 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   params?: P
   query?: Q
   body?: B
-  /** Bytes that the body may have; by default 64 KiB in public calls, and 1 MiB in others. */
+  /** Bytes that the body may have; by default 1 MiB in calls of administrators, and 64 KiB in others. */
   bodyLimit?: number
   /** Operators without their required second factor may call it. */
   beforeSecondFactor?: true

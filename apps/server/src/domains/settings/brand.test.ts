@@ -48,6 +48,7 @@ test('a logo is served as what it is, may be kept, and can do nothing when it is
 test.each([
   ['no picture', base64('hello'), 'Please choose a PNG'],
   ['a page', base64('<!doctype html><svg>'), 'Please choose a PNG'],
+  ['many comments', base64('<!---->'.repeat(2000)), 'Please choose a PNG'],
   ['a script', base64('<svg xmlns="x"><script>alert(1)</script></svg>'), 'contains scripts'],
   ['a handler', base64('<svg xmlns="x" onload="alert(1)"></svg>'), 'contains scripts'],
   ['another file', base64('<svg xmlns="x"><image href="https://evil.example/a.png"/></svg>'), 'contains scripts'],

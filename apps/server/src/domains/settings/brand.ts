@@ -76,7 +76,7 @@ export function saveLogo(ctx: AppContext, by: Actor, picture: string): Promise<R
 function typeOf(content: Buffer): LogoType | undefined {
   if (content.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))) return 'image/png'
   if (content.toString('latin1', 0, 4) === 'RIFF' && content.toString('latin1', 8, 12) === 'WEBP') return 'image/webp'
-  return /^\s*(<\?xml[^>]*>|<!--[^]*?-->|<!DOCTYPE svg[^>[]*>|\s)*<svg[\s>]/.test(content.toString('utf8'))
+  return /^(?:\s|<\?xml[^>]*>|<!--(?:(?!-->)[^])*-->|<!DOCTYPE svg[^>[]*>)*<svg[\s>]/.test(content.toString('utf8'))
     ? 'image/svg+xml'
     : undefined
 }

@@ -1,5 +1,6 @@
 import { refusals, refuse, sentenceOf, SUCCESS, type Reason, type Refusal } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import fastify, {
   LogController,
@@ -88,6 +89,7 @@ export async function createApp(options: {
     }
   })
   watchForProxies(app, options.log)
+  limitPipelines(app)
   await app.register(cookie)
   app.decorateRequest('rawBody', null)
   app.removeAllContentTypeParsers()
@@ -114,6 +116,24 @@ export async function createApp(options: {
     if (request.url.startsWith('/api') && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   })
   return app
+}
+
+/** More than clients send before they have read an answer: browsers and reverse proxies send one. */
+const MOST_PIPELINED = 8
+
+/** Ends a connection that sends requests without reading answers: each would keep its reply in memory. */
+function limitPipelines(app: FastifyInstance): void {
+  const open = new WeakMap<Socket, number>()
+  app.addHook('onRequest', (request, reply, done) => {
+    const { socket } = request.raw
+    const count = (open.get(socket) ?? 0) + 1
+    if (count > MOST_PIPELINED) socket.destroy()
+    // What has arrived with it is still read from the connection.
+    if (socket.destroyed) return void reply.hijack()
+    open.set(socket, count)
+    reply.raw.once('close', () => open.set(socket, (open.get(socket) ?? 1) - 1))
+    done()
+  })
 }
 
 /** A refusal on the wire: reason and parameters for programs, a sentence for people. */

@@ -64,16 +64,19 @@ export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>
 export function mounter(app: FastifyInstance, authenticator: Authenticator): Mount {
   const callers = new WeakMap<FastifyRequest, UserActor>()
   const countBody = openBodyBudget()
+  const shareOfNetwork = createShares(OF_ONE_NETWORK)
   return (route, handler, { onUnreadable } = {}) => {
+    // Payments do not wait behind a flood of other webhooks of the platform.
+    const share: typeof shareOfNetwork = route.rawBody ? (_key, work) => work() : shareOfNetwork
     app.route({
       method: route.method,
       url: route.path.replace(/(.)\/$/, '$1'),
-      bodyLimit: route.bodyLimit ?? (route.access === 'public' ? 64 * 1024 : 1024 * 1024),
+      bodyLimit: route.bodyLimit ?? (route.access === 'admin' ? 1024 * 1024 : 64 * 1024),
       config: { rawBody: route.rawBody === true },
       // Before the body is read: one that is refused anyway costs nothing.
       onRequest: async (request, reply) => {
         if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
-        const found = await authenticator.authenticate(request)
+        const found = await share(networkOf(request), () => authenticator.authenticate(request))
         const caller = found && route.access === 'public' && !showsMore(route, found) ? null : found
         const refused = (caller && (await authenticator.admit(caller, route))) ?? forbidden(route, caller)
         if (refused && caller) await authenticator.refused(caller, route, refused)
@@ -81,8 +84,7 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
         if (caller) callers.set(request, caller)
       },
       preParsing: (request, reply, payload, next) => {
-        const client = limitedClient({ ip: clientAddress(request), forwardedFor: forwardedClient(request) })
-        next(null, callers.has(request) ? payload : countBody(widestNetwork(client), reply, payload as Readable))
+        next(null, countBody(networkOf(request), reply, payload as Readable))
       },
       ...(onUnreadable ? { onError: (request, _reply, error) => onUnreadable(request, error.statusCode ?? 500) } : {}),
       handler: async (request, reply) => {
@@ -93,17 +95,45 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
         if (!key.ok) return sendRefusal(reply, key)
         const unconfirmed = caller && (await authenticator.confirmed(caller, route, parts.data))
         if (unconfirmed) return sendRefusal(reply, unconfirmed)
-        const result = await handler({
+        const call = {
           ...parts.data,
           caller: caller ?? { kind: 'visitor', ip: clientAddress(request), forwardedFor: forwardedClient(request) },
           idempotencyKey: key.data,
           request,
           reply
-        } as never)
+        }
+        const result = await share(networkOf(request), () => handler(call as never))
         if (result === SENT) return reply
         return result.ok ? sendData(reply, result.data) : sendRefusal(reply, result)
       }
     })
+  }
+}
+
+const networkOf = (request: FastifyRequest): string =>
+  widestNetwork(limitedClient({ ip: clientAddress(request), forwardedFor: forwardedClient(request) }))
+
+/** Calls of one network that run at once: three times the process's connections to the database. */
+const OF_ONE_NETWORK = 32
+
+/**
+ * Runs at most `atOnce` works of a key at once, in sequence. All share the connections to the database, and one client
+ * with hundreds of calls would make each step of the others wait behind all of them.
+ */
+export function createShares(atOnce: number) {
+  const lines = new Map<string, { running: number; waiting: (() => void)[] }>()
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const line = lines.get(key) ?? { running: 0, waiting: [] }
+    lines.set(key, line)
+    if (line.running >= atOnce) await new Promise<void>(begin => line.waiting.push(begin))
+    else line.running++
+    try {
+      return await work()
+    } finally {
+      const next = line.waiting.shift()
+      if (next) next()
+      else if (--line.running === 0) lines.delete(key)
+    }
   }
 }
 

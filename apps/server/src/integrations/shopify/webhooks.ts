@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { startOf } from '../../infra/text.ts'
 import { Money, fromGid, hasNoOptions, saleOf, stockIfSold } from './shapes.ts'
 import { versionOf } from './documents.ts'
+import { foreignList } from '@netlet/contract/foreign'
 import { Message, Name, Page, Words } from '../foreign-texts.ts'
 
 /** Is the header the base64 HMAC-SHA256 of these bytes under the app's secret? An empty secret verifies nothing. */
@@ -51,6 +52,8 @@ const NumericId = z.union([z.number().refine(Number.isSafeInteger), z.string().r
  */
 const Text = (length: number) => z.string().transform(text => startOf(text, length))
 const NAME = 100
+/** Above the platform's own limits: 2,048 variants, 500 lines. */
+const MOST_ROWS = 5000
 const EMAIL = 320
 
 /** A non-negative amount that fits our columns. */
@@ -96,17 +99,18 @@ export const PaidOrder = z.object({
     .nullish(),
   subtotal_price: Money,
   total_discounts: Amount,
-  discount_codes: z.array(z.object({ code: Text(255), amount: Money, type: Name.nullish() })).default([]),
+  discount_codes: foreignList(z.object({ code: Text(255), amount: Money, type: Name.nullish() }), MOST_ROWS).default(
+    []
+  ),
   note: Text(NAME).nullish(),
-  note_attributes: z
-    .array(
-      z.object({
-        name: Text(NAME),
-        value: z.union([Text(NAME), z.number(), z.boolean(), z.null()]).transform(value => String(value ?? ''))
-      })
-    )
-    .default([]),
-  line_items: z.array(LineItem).default([]),
+  note_attributes: foreignList(
+    z.object({
+      name: Text(NAME),
+      value: z.union([Text(NAME), z.number(), z.boolean(), z.null()]).transform(value => String(value ?? ''))
+    }),
+    MOST_ROWS
+  ).default([]),
+  line_items: foreignList(LineItem, MOST_ROWS).default([]),
   customer: z.object({ id: NumericId, email: Text(EMAIL).nullish() }).nullish(),
   created_at: Name.nullish(),
   processed_at: Name.nullish(),
@@ -131,19 +135,17 @@ export type CancelledOrder = z.infer<typeof CancelledOrder>
 export const RefundEvent = z.object({
   id: NumericId,
   order_id: NumericId,
-  transactions: z
-    .array(
-      z.object({
-        kind: Name,
-        status: Name,
-        amount: Amount,
-        currency: Name.nullish(),
-        manual_payment_gateway: z.boolean().nullish()
-      })
-    )
-    // Their sum must fit our columns too.
-    .max(100)
-    .default([])
+  // Their sum must fit our columns too.
+  transactions: foreignList(
+    z.object({
+      kind: Name,
+      status: Name,
+      amount: Amount,
+      currency: Name.nullish(),
+      manual_payment_gateway: z.boolean().nullish()
+    }),
+    100
+  ).default([])
 })
 export type RefundEvent = z.infer<typeof RefundEvent>
 
@@ -210,24 +212,23 @@ export const ProductEvent = z
     /** Not told by webhooks, only by readings of the product. */
     requires_selling_plan: z.boolean().nullish(),
     updated_at: Name.nullish(),
-    options: z.array(z.object({ name: Name, values: z.array(Name) })).default([]),
-    variants: z
-      .array(
-        z.object({
-          id: NumericId,
-          title: Name,
-          price: Amount,
-          position: z.number().int(),
-          option1: Name.nullish(),
-          option2: Name.nullish(),
-          option3: Name.nullish(),
-          /** Not told by webhooks, only by readings of the product. */
-          stock: PlatformStock.optional(),
-          shipped: z.boolean().optional()
-        })
-      )
-      .default([]),
-    variant_gids: z.array(z.object({ admin_graphql_api_id: Name })).nullish()
+    options: foreignList(z.object({ name: Name, values: foreignList(Name, MOST_ROWS) }), MOST_ROWS).default([]),
+    variants: foreignList(
+      z.object({
+        id: NumericId,
+        title: Name,
+        price: Amount,
+        position: z.number().int(),
+        option1: Name.nullish(),
+        option2: Name.nullish(),
+        option3: Name.nullish(),
+        /** Not told by webhooks, only by readings of the product. */
+        stock: PlatformStock.optional(),
+        shipped: z.boolean().optional()
+      }),
+      MOST_ROWS
+    ).default([]),
+    variant_gids: foreignList(z.object({ admin_graphql_api_id: Name }), MOST_ROWS).nullish()
   })
   .transform(({ variant_gids: gids, ...event }) => {
     const described = new Set(event.variants.map(({ id }) => id))
