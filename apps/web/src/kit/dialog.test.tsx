@@ -1,3 +1,4 @@
+import { MantineProvider } from '@mantine/core'
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { useState } from 'react'
 import { describe, expect, it, vi } from 'vitest'
@@ -36,6 +37,34 @@ describe.each([
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     expect(document.activeElement).toBe(opener)
   })
+})
+
+it('gives the focus back if it is closed before it got the focus', async () => {
+  // With transitions: the dialog stays in the page while it fades out.
+  renderAt(
+    <MantineProvider withCssVariables={false} env="default">
+      <Page isKept />
+    </MantineProvider>
+  )
+  const opener = screen.getByRole('button', { name: 'open' })
+  opener.focus()
+  const shown = new Promise<Element>(resolve => {
+    new MutationObserver((_, observer) => {
+      const dialog = document.querySelector('[role="dialog"]')
+      if (!dialog) return
+      observer.disconnect()
+      resolve(dialog)
+    }).observe(document.body, { childList: true, subtree: true })
+  })
+  fireEvent.click(opener)
+  const dialog = await shown
+  expect(document.activeElement).toBe(opener)
+  const focused = new Promise(done => dialog.addEventListener('focusin', done, { once: true }))
+  fireEvent.keyDown(opener, { key: 'Escape' })
+  await focused
+  expect(document.activeElement).toBe(opener)
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(document.activeElement).toBe(opener)
 })
 
 it('closes by a click beside it, but not by the second one of the double click that opened it', async () => {

@@ -38,15 +38,22 @@ function focusHeading(): void {
 /** The focus is already in another part of the page, or in a dialog that contains the opener. */
 function isElsewhere(opener: HTMLElement | null): boolean {
   const active = document.activeElement
-  if (!active || isNowhere()) return false
+  if (!active || active === opener || isNowhere()) return false
   const dialog = active.closest('[role="dialog"]')
   return !dialog || (opener !== null && dialog.contains(opener))
 }
 
 let endWatch: (() => void) | undefined
 
-/** If the element is removed, moves the focus on. If it is disabled, focuses it once it is enabled. */
-function watch(element: HTMLElement, row: number | null): void {
+/** The dialogs of the page that do not contain the element. */
+const dialogsWithout = (element: HTMLElement | null): Element[] =>
+  [...document.querySelectorAll('[role="dialog"]')].filter(dialog => !element || !dialog.contains(element))
+
+/**
+ * If the element is removed, moves the focus on. If it is disabled, focuses it once it is enabled.
+ * @param closing dialogs that fade out and must not get the focus
+ */
+function watch(element: HTMLElement, row: number | null, closing: Element[]): void {
   endWatch?.()
   let waited = waits(element)
   const goOn = () => {
@@ -60,7 +67,10 @@ function watch(element: HTMLElement, row: number | null): void {
     waited = waits(element)
   })
   const moved = ({ target }: FocusEvent) => {
-    if (target !== element) endWatch?.()
+    if (target === element) return
+    // The library focuses a dialog in a timer, which may end after the dialog was closed.
+    if (!closing.some(dialog => dialog.contains(target as Node))) endWatch?.()
+    else if (!waits(element)) takes(element)
   }
   const timer = setTimeout(() => (waits(element) ? goOn() : endWatch?.()), WATCHED)
   endWatch = () => {
@@ -73,10 +83,10 @@ function watch(element: HTMLElement, row: number | null): void {
   document.addEventListener('focusin', moved)
 }
 
-function giveBack(opener: HTMLElement | null, row: number | null): void {
+function giveBack(opener: HTMLElement | null, row: number | null, closing: Element[]): void {
   if (isElsewhere(opener)) return
-  if (!takes(opener) && !takes(rowOf(row))) return waits(opener) ? watch(opener, row) : focusHeading()
-  if (document.activeElement instanceof HTMLElement) watch(document.activeElement, row)
+  if (!takes(opener) && !takes(rowOf(row))) return waits(opener) ? watch(opener, row, closing) : focusHeading()
+  if (document.activeElement instanceof HTMLElement) watch(document.activeElement, row, closing)
 }
 
 /**
@@ -90,12 +100,15 @@ export function useFocusReturn(opened: boolean, row: number | null = null): void
   const opening = useRef(0)
   useLayoutEffect(() => {
     if (!opened) return
+    endWatch?.()
     opening.current += 1
     const mine = opening.current
     const opener = last
     return () => {
+      // Dialogs that open in this render are not in the page yet.
+      const closing = dialogsWithout(opener)
       // After this render, unless it opened again in the same one.
-      queueMicrotask(() => opening.current === mine && giveBack(opener, about.current))
+      queueMicrotask(() => opening.current === mine && giveBack(opener, about.current, closing))
     }
   }, [opened])
 }
