@@ -10,6 +10,7 @@ import type { Config } from './infra/config.ts'
 import { closeDatabase, isTemporaryFailure, openDatabase, sqlState } from './infra/db/client.ts'
 import { migrate, StartupError } from './infra/db/migrate.ts'
 import { checkPooler } from './infra/db/pooler.ts'
+import { useReplica } from './infra/db/replica.ts'
 import { startJobs } from './infra/job.ts'
 import { openJobs } from './infra/jobs.ts'
 import { createLog, createLogTail } from './infra/log.ts'
@@ -51,7 +52,7 @@ export async function openApp(config: Config, { patienceMs = PATIENCE_MS, ...rol
 }
 
 async function openOnce(config: Config, { worker, serves = true }: Omit<Role, 'patienceMs'>): Promise<OpenApp> {
-  const { databaseUrl, sessionUrl, pooled, connections: max } = config
+  const { databaseUrl, sessionUrl, replicaUrl, pooled, connections: max } = config
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const end of opened.splice(0).toReversed()) await end()
@@ -65,6 +66,7 @@ async function openOnce(config: Config, { worker, serves = true }: Omit<Role, 'p
     const db = openDatabase(databaseUrl, { max, sessionUrl, pooled })
     opened.push(() => closeDatabase(db))
     if (pooled) await checkPooler(db, log)
+    if (replicaUrl && serves) opened.push(useReplica(db, { url: replicaUrl, max, log }))
     opened.push(() => tail.stop())
     const changes = await openChangeFeed({ databaseUrl: sessionUrl, db, log })
     opened.push(() => changes.stop())

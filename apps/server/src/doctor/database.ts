@@ -3,6 +3,7 @@ import type { Config } from '../infra/config.ts'
 import { closeDatabase, openDatabase } from '../infra/db/client.ts'
 import { appliedMigration, knownMigrations, StartupError } from '../infra/db/migrate.ts'
 import { checkPooler } from '../infra/db/pooler.ts'
+import { hasCaughtUp } from '../infra/db/replica.ts'
 import { reasonOf } from '../infra/text.ts'
 import { fine, note, wrong, type Finding } from './finding.ts'
 
@@ -67,7 +68,8 @@ export async function checkDatabase(config: Config): Promise<{ findings: Finding
       findings: [
         ...judge(facts, off, config),
         ageOf(applied, newest),
-        ...(config.pooled ? [await checkPool(config)] : [])
+        ...(config.pooled ? [await checkPool(config)] : []),
+        ...(config.replicaUrl ? [await checkReplica(config.sessionUrl, config.replicaUrl)] : [])
       ],
       isMigrated: applied === newest
     }
@@ -124,5 +126,19 @@ async function checkPool({ databaseUrl, sessionUrl }: Config): Promise<Finding> 
     )
   } finally {
     await closeDatabase(db).catch(() => {})
+  }
+}
+
+async function checkReplica(primaryUrl: string, replicaUrl: string): Promise<Finding> {
+  const primary = openDatabase(primaryUrl, { max: 1, answerMs: ANSWER_MS })
+  const replica = openDatabase(replicaUrl, { max: 1, answerMs: ANSWER_MS })
+  try {
+    return (await hasCaughtUp(primary, replica, performance.now() + ANSWER_MS))
+      ? fine('The replica has what the database has.')
+      : note('The replica is more than 10 seconds behind. Lists are read from the database meanwhile.')
+  } catch (error) {
+    return wrong(`The replica of DATABASE_REPLICA_URL cannot be read: ${reasonOf(error)}.`)
+  } finally {
+    for (const db of [primary, replica]) await closeDatabase(db).catch(() => {})
   }
 }

@@ -55,6 +55,11 @@ test('a database is looked at without being changed', async () => {
   }
 })
 
+test('an address that leads to no replica is named', async () => {
+  const { findings } = await checkDatabase(configOf({ DATABASE_REPLICA_URL: database.url }))
+  expect(findings).toContainEqual(has('wrong', 'DATABASE_REPLICA_URL cannot be read: it is no replica'))
+})
+
 test.each([
   ['postgres://netlet@127.0.0.1:9/netlet', 'does not respond'],
   ['postgres://netlet@host.invalid/netlet', 'does not respond']

@@ -16,6 +16,8 @@ export type Config = {
   databaseUrl: string
   /** PostgreSQL itself, for what keeps a session: LISTEN, session locks, migrations, backups. */
   sessionUrl: string
+  /** A streaming replica for lists, exports and reports, if there is one. */
+  replicaUrl?: string | undefined
   /** DATABASE_URL leads to a pooler, which may give each transaction another session. */
   pooled: boolean
   /** Connections of this process by `databaseUrl`, at most. */
@@ -80,6 +82,7 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
     workerHost: env.WORKER_HOST,
     databaseUrl: env.DATABASE_URL,
     sessionUrl: env.DATABASE_SESSION_URL ?? env.DATABASE_URL,
+    replicaUrl: env.DATABASE_REPLICA_URL,
     pooled: env.DATABASE_SESSION_URL !== undefined && env.DATABASE_SESSION_URL !== env.DATABASE_URL,
     connections: env.DATABASE_CONNECTIONS,
     appSecret: env.APP_SECRET,

@@ -50,6 +50,14 @@ export const Environment = z
           'the same database without a pooler, for what needs a session of its own: LISTEN, session locks, migrations, backups'
       }
     ),
+    DATABASE_REPLICA_URL: variable(
+      z.preprocess(text => text || undefined, database('DATABASE_REPLICA_URL', DATABASE_URL_MISSING).optional()),
+      {
+        type: 'address',
+        meaning:
+          'a streaming replica of the database, without a pooler: `serve` reads lists, exports and reports from it ([OPERATIONS](OPERATIONS.md#add-a-replica))'
+      }
+    ),
     DATABASE_CONNECTIONS: variable(
       z
         .string()
@@ -63,7 +71,7 @@ export const Environment = z
         type: 'number from 2',
         fallback: '10',
         meaning:
-          'connections of this process by `DATABASE_URL`, at most. Besides, a process keeps up to 2 by `DATABASE_SESSION_URL`, one with a worker up to 3'
+          'connections of this process by `DATABASE_URL`, and as many by `DATABASE_REPLICA_URL`, at most. Besides, a process keeps up to 2 by `DATABASE_SESSION_URL`, one with a worker up to 3'
       }
     ),
     APP_SECRET: variable(

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from './db/client.ts'
 
 /** What this process did, for Prometheus. The names are in deploy/prometheus and deploy/grafana too. */
@@ -33,6 +33,13 @@ export async function timedJob<T>(queue: string, run: () => Promise<T>): Promise
     throw error
   }
 }
+
+export const longReads = new Counter({
+  name: 'netlet_database_long_reads_total',
+  help: 'Lists, exports and reports, by the database that they were read from: replica or primary',
+  labelNames: ['from'],
+  registers: [ofProcess]
+})
 
 /** From the payment until all proxies worked. */
 export const deliverySeconds = new Histogram({

@@ -46,18 +46,19 @@ export function homeRoutes(mount: Mount, ctx: AppContext): void {
   ctx.changes.subscribe(() => void (heard += 1))
   const changes = () => heard
   const setup = sharedRead(now, BRIEF, () => readSetup(ctx), changes)
-  const lowStock = sharedRead(now, LONG, () => countLowStock(db))
+  const lowStock = sharedRead(now, LONG, () => db.readLong(countLowStock))
   const attention = sharedRead(now, BRIEF, () => readAttention(ctx, { lowStock }), changes)
-  const sales = sharedRead(now, BRIEF, () => readSales(db, now()), changes)
-  const stock = sharedRead(now, LONG, () => readStockMap(db))
-  const endings = sharedRead(now, LONG, () => readEndings(db, now()))
-  const deliveries = sharedRead(now, LONG, () => readDeliveries(db, now()))
+  const sales = sharedRead(now, BRIEF, () => db.readLong(from => readSales(from, now())), changes)
+  const stock = sharedRead(now, LONG, () => db.readLong(readStockMap))
+  const endings = sharedRead(now, LONG, () => db.readLong(from => readEndings(from, now())))
+  const deliveries = sharedRead(now, LONG, () => db.readLong(from => readDeliveries(from, now())))
 
   mount(home.setup, async () => ok(await setup()))
   mount(home.attention, async ({ caller }) => ok(attentionFor(await attention(), caller)))
   mount(home.sales, async () => ok(await sales()))
   mount(home.salesCsv, async ({ query, reply }) => {
-    await sendCsv(reply, await salesCsv(db, query.in_month ?? now().toISOString().slice(0, 7)))
+    const month = query.in_month ?? now().toISOString().slice(0, 7)
+    await sendCsv(reply, await db.readLong(from => salesCsv(from, month)))
     return SENT
   })
   mount(home.stock, async () => ok(await stock()))

@@ -179,8 +179,8 @@ test('a search takes as many queries for forty subjects as for one', async () =>
   await world.channel({ tell_critical: false })
   let count = 0
   const logger = { logQuery: () => void (count += 1) }
-  const { $client, lockSession } = world.ctx.db
-  const db = Object.assign(drizzle($client, { casing: 'snake_case', logger }), { lockSession })
+  const { $client, lockSession, readLong } = world.ctx.db
+  const db = Object.assign(drizzle($client, { casing: 'snake_case', logger }), { lockSession, readLong })
   // Each round has as many beginnings as ends.
   const queries = async (subjects: string[]) => {
     world.found.set('server_down', subjects.map(down))

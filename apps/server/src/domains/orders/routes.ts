@@ -55,8 +55,8 @@ export function orderRoutes(
   mount(routes.orders.statistics, async () => ok(await statistics(ctx.db, ctx.now())))
   const exported = async (caller: UserActor, reply: FastifyReply, ids: readonly number[] | undefined) => {
     const list = orderList({ userId: null, now: ctx.now(), ids, ordersPaidBy })
-    await traceExport(ctx, caller, 'order', await countRows(ctx.db, list, NEWEST))
-    const file = await csvOf(ctx.db, list, NEWEST, { now: ctx.now() })
+    await traceExport(ctx, caller, 'order', await ctx.db.readLong(db => countRows(db, list, NEWEST)))
+    const file = await ctx.db.readLong(db => csvOf(db, list, NEWEST, { now: ctx.now() }))
     if (!file.ok) return file
     await sendCsv(reply, file.data)
     return SENT

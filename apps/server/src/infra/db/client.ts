@@ -53,7 +53,12 @@ types.setTypeParser(types.builtins.INT8, Number)
 
 type Schema = Record<string, never>
 /** The pool: each statement may use a different connection. `lockSession` is one connection besides it. */
-export type Database = NodePgDatabase<Schema> & { $client: Pool; lockSession: SharedSession }
+export type Database = NodePgDatabase<Schema> & {
+  $client: Pool
+  lockSession: SharedSession
+  /** Reads a list, an export or a report: from the replica if there is one (`useReplica`). */
+  readLong: <T>(read: (db: Executor) => Promise<T>) => Promise<T>
+}
 export type Transaction = Parameters<Parameters<NodePgDatabase<Schema>['transaction']>[0]>[0]
 /** The pool or a transaction. */
 export type Executor = NodePgDatabase<Schema> | Transaction
@@ -131,7 +136,10 @@ export function openDatabase(
         options: SESSION_OPTIONS
       })
   )
-  const db: Database = Object.assign(drizzle({ client: pool, casing: 'snake_case' }), { lockSession })
+  const db: Database = Object.assign(drizzle({ client: pool, casing: 'snake_case' }), {
+    lockSession,
+    readLong: <T>(read: (from: Executor) => Promise<T>) => read(db)
+  })
   // Drizzle's own method never releases its connection if BEGIN fails, so restarts of the server would drain the pool.
   // All transactions share one dialect, because it caches column names.
   const dialect = new PgDialect({ casing: 'snake_case' })

@@ -154,7 +154,7 @@ export function mountList<R extends Route>(
     const list = listFor(call) as List<Query, ItemOf<R>>
     const query = call.query as Query
     if (route.exports && query.format === 'csv')
-      await traceExport(ctx, call.caller, route.exports, await countRows(ctx.db, list, query))
+      await traceExport(ctx, call.caller, route.exports, await ctx.db.readLong(db => countRows(db, list, query)))
     return (await answerList(ctx, list, query, { columns, reply: call.reply })) as never
   })
 }
@@ -166,8 +166,8 @@ export async function answerList<Q extends Query, Item extends { id: number }>(
   query: Q,
   { columns, reply }: { columns: readonly string[]; reply: FastifyReply }
 ): Promise<Result<Page<Item>> | typeof SENT> {
-  if (query.format !== 'csv') return paginate(ctx.db, list, query)
-  const file = await csvOf(ctx.db, list, query, { columns, now: ctx.now() })
+  if (query.format !== 'csv') return ctx.db.readLong(db => paginate(db, list, query))
+  const file = await ctx.db.readLong(db => csvOf(db, list, query, { columns, now: ctx.now() }))
   if (!file.ok) return file
   await sendCsv(reply, file.data)
   return SENT
