@@ -116,7 +116,7 @@ describe('working on a run', () => {
       const worker = workerProcess(shop.ctx, new URL('./worker.fixture.ts', import.meta.url), id)
       const ended = once(worker, 'exit')
       await vi.waitFor(async () => expect((await marks()).length).toBeGreaterThan(until), {
-        timeout: 25_000,
+        timeout: 60_000,
         interval: 5
       })
       worker.kill('SIGKILL')
@@ -127,10 +127,10 @@ describe('working on a run', () => {
     await vi.waitFor(async () => {
       await workOn(id)
       expect(await runOf(id)).toMatchObject({ state: 'done' })
-    }, 20_000)
+    }, 60_000)
     expect(await marks()).toEqual(numbers(count))
     expect(await runOf(id)).toMatchObject({ total: count, succeeded: count, refused: 0 })
-  })
+  }, 240_000)
 
   test('a row whose connection is cut is left to be done, and the rows after it are not kept waiting', async () => {
     const id = await started(numbers(3))

@@ -39,7 +39,7 @@ test('a connection that breaks, must reconnect or falls silent is resumed: nothi
   }
   expect(await recordsOf(id)).toBe(sent)
   expect((await chat.gateway()).identified).toBe(identified)
-})
+}, 180_000)
 
 test('a session that cannot be resumed starts again, and reads missed messages from the history', async () => {
   const { name, id } = await newMember()

@@ -105,4 +105,4 @@ export async function startChat() {
 }
 export type Chat = Awaited<ReturnType<typeof startChat>>
 
-export const SOON = { timeout: 30_000, interval: 50 }
+export const SOON = { timeout: 60_000, interval: 50 }

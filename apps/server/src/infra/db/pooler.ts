@@ -15,7 +15,7 @@ export async function checkPooler(
   { $client, lockSession }: Database,
   log: { warn(text: string): void }
 ): Promise<void> {
-  const { rows: direct } = await lockSession.use(client => client.query<Which>(WHICH))
+  const { rows: direct } = await lockSession.use(query => query<Which>(WHICH, []))
   const { rows: pooled } = await $client.query<Which>(WHICH)
   if (direct[0]?.which !== pooled[0]?.which)
     throw new StartupError(

@@ -54,6 +54,12 @@ test('many locks of a process take one connection, and exclude it as well as oth
   expect(await isFree(other, 3)).toBe(true)
 })
 
+test('locks that are taken at once use the connection one after another', async () => {
+  // The setup of the tests refuses two statements at once on one connection.
+  const keys = Array.from({ length: 20 }, (_, n) => 100 + n)
+  expect(await Promise.all(keys.map(key => isFree(db, key)))).toEqual(keys.map(() => true))
+})
+
 test('work that fails frees its lock', async () => {
   await expect(withSessionLock(db, 'serverAgent', 4, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await isFree(other, 4)).toBe(true)

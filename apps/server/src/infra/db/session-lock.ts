@@ -35,17 +35,14 @@ async function tryWithLock<T>(
   if (lockSession.held.has(name)) return { ran: false }
   lockSession.held.add(name)
   try {
-    return await lockSession.use(async client => {
-      const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1, $2) as held', [
-        namespace,
-        key
-      ])
+    return await lockSession.use(async query => {
+      const { rows } = await query<{ held: boolean }>('select pg_try_advisory_lock($1, $2) as held', [namespace, key])
       if (!rows[0]?.held) return { ran: false }
       try {
         return { ran: true, value: await work() }
       } finally {
         // If this fails, the session is lost, and its locks with it.
-        await client.query('select pg_advisory_unlock($1, $2)', [namespace, key]).catch(() => {})
+        await query('select pg_advisory_unlock($1, $2)', [namespace, key]).catch(() => {})
       }
     })
   } finally {

@@ -1,9 +1,12 @@
-import type { Client } from 'pg'
+import type { Client, QueryResult, QueryResultRow } from 'pg'
 
 /** How long the connection stays open after its last use (ms). */
 const IDLE_MS = 10_000
 
-type Opened = { client: Client; ready: Promise<unknown>; users: number }
+/** `last` is the latest statement: the driver takes one at a time. */
+type Opened = { client: Client; ready: Promise<unknown>; users: number; last: Promise<unknown> }
+
+export type Query = <R extends QueryResultRow>(text: string, values: unknown[]) => Promise<QueryResult<R>>
 
 /** One database session for all session locks of a process. It opens when one is needed. */
 export class SharedSession {
@@ -18,14 +21,18 @@ export class SharedSession {
     this.#make = make
   }
 
-  /** Runs `work` with the connection, which stays open meanwhile. */
-  async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  /** Runs `work` with the connection, which stays open meanwhile. Statements of several users run one after another. */
+  async use<T>(work: (query: Query) => Promise<T>): Promise<T> {
     clearTimeout(this.#idle)
     const opened = (this.#opened ??= this.#open())
     opened.users++
     try {
       await opened.ready
-      return await work(opened.client)
+      return await work((text, values) => {
+        const query = opened.last.then(() => opened.client.query(text, values))
+        opened.last = query.catch(() => {})
+        return query as never
+      })
     } finally {
       if (--opened.users === 0) this.#closeLater(opened)
     }
@@ -40,7 +47,7 @@ export class SharedSession {
 
   #open(): Opened {
     const client = this.#make()
-    const opened = { client, ready: client.connect(), users: 0 }
+    const opened = { client, ready: client.connect(), users: 0, last: Promise.resolve() }
     // A lost session has lost its locks. The next user gets another one.
     const forget = () => {
       if (this.#opened === opened) this.#opened = undefined

@@ -30,6 +30,8 @@ export type ModelOrder = {
   reservedUntil: number
   expiredAt: number | null
   graceUntil: number | null
+  /** Until when it could be renewed, as its end said. A refund ends the grace, and a won dispute leaves this. */
+  promisedUntil: number | null
   /** Since when it is not served: since it ended, or came back and does not work yet. */
   endedAt: number | null
   extraTerms: number

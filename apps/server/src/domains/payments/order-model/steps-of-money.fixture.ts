@@ -74,7 +74,12 @@ async function givenBack(
     const grace = order.expiredAt + GRACE
     const graceUntil = grace > model.now ? grace : null
     // An order that was renewed in its grace and not delivered since had already ended.
-    Object.assign(order, { state: 'expired', endedAt: order.endedAt ?? model.now, graceUntil })
+    Object.assign(order, {
+      state: 'expired',
+      endedAt: order.endedAt ?? model.now,
+      graceUntil,
+      promisedUntil: graceUntil
+    })
     await takePlacement(model, real, [order])
     if (order.graceUntil === null) letGo(order)
   } else order.expiredAt -= TERM

@@ -45,6 +45,7 @@ export const place = (rule: number, blocks: number): Step =>
       reservedUntil: model.now + RESERVED,
       expiredAt: null,
       graceUntil: null,
+      promisedUntil: null,
       endedAt: null,
       extraTerms: 0,
       shares: [],
@@ -107,6 +108,12 @@ async function startServing(model: Model, real: Real, order: ModelOrder): Promis
   return true
 }
 
+/** The payment that it failed with does not count. */
+const waitsForPayment = ({ state, purchase }: ModelOrder) => state === 'failed' && !purchase?.accepted
+
+/** Of another purchase of a paid order. After a refund it is no second payment. */
+const outcomeOfAnother = ({ state }: ModelOrder) => (state === 'refunded' ? 'too_late' : 'paid_twice')
+
 /** Pays in time, late, after a cancellation, or once more. */
 export const pay = (nth: number): Step =>
   onOrder('pay', nth, async (order, model, real) => {
@@ -114,7 +121,7 @@ export const pay = (nth: number): Step =>
     const { outcome } = await real.world.pay(order, { id: payment.id })
     if (order.paid) {
       // Money without a delivery has an outcome that an operator sees.
-      if (order.state !== 'failed' || order.purchase?.accepted) return expect(outcome).toBe('paid_twice')
+      if (!waitsForPayment(order)) return expect(outcome).toBe(outcomeOfAnother(order))
       // The right payment follows one that fell short.
       order.purchase = payment
       if (!(await startServing(model, real, order))) return expect(outcome).toBe('too_late')
@@ -131,7 +138,7 @@ export const payShort = (nth: number): Step =>
   onOrder('payShort', nth, async (order, model, { world }) => {
     const payment = addPayment(model, order, 'purchase')
     const { outcome } = await world.pay(order, { id: payment.id, lines: {} })
-    if (order.paid) return expect(outcome).toBe('paid_twice')
+    if (order.paid) return expect(outcome).toBe(waitsForPayment(order) ? 'lines_missing' : outcomeOfAnother(order))
     Object.assign(order, { paid: true, purchase: payment, state: 'failed' })
     expect(outcome).toBe('lines_missing')
   })
@@ -143,7 +150,8 @@ export const renew = (nth: number): Step =>
     if (!order.paid) return
     const payment = addPayment(model, order, 'renewal')
     const { outcome } = await real.world.pay(order, { id: payment.id, renewal: true })
-    const inGrace = order.state === 'expired' && order.graceUntil !== null && order.graceUntil > model.now
+    const renewableBefore = order.graceUntil ?? order.promisedUntil ?? 0
+    const inGrace = order.state === 'expired' && renewableBefore > model.now
     const runs = order.state === 'delivering' || order.state === 'partly_delivered' || order.state === 'delivered'
     // Addresses lost with a server must be found elsewhere, or among those that the order was to give back.
     const found = lost(order) - keepable(order) <= freeFor(model, order.rule)

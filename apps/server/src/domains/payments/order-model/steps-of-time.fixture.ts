@@ -55,6 +55,7 @@ export async function expireNow(model: Model, real: Real): Promise<void> {
     if (!isServed(order) || order.expiredAt === null || order.expiredAt > model.now) continue
     Object.assign(order, { state: 'expired', endedAt: order.endedAt ?? model.now })
     order.graceUntil = heldUntil(order, order.expiredAt, model.now)
+    order.promisedUntil = order.graceUntil
     ended.push(order)
   }
   await takePlacement(model, real, ended)
