@@ -49,6 +49,8 @@ export type TestStack = {
   drain(): Promise<string[]>
   /** Drains until `check` returns a value; after the deadline it throws an error with `what`. */
   eventually<T>(what: string, check: () => Promise<T>, deadlineMs?: number): Promise<NonNullable<T>>
+  /** The environment of its shop processes. */
+  env: Record<string, string>
   platform: Sandbox
   agent: Agent
   productId: number
@@ -145,6 +147,7 @@ export async function startTestStack({
   })
   return {
     ctx,
+    env,
     platform,
     get agent() {
       return agent.agent
