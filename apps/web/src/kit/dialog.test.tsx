@@ -67,6 +67,34 @@ it('gives the focus back if it is closed before it got the focus', async () => {
   expect(document.activeElement).toBe(opener)
 })
 
+function Nested() {
+  const [step, setStep] = useState(0)
+  return (
+    <>
+      <div data-row={7} tabIndex={-1} />
+      <Dialog onClose={() => setStep(0)} title="Order">
+        <input aria-label="note" />
+        {step === 0 && <button onClick={() => setStep(1)}>act</button>}
+      </Dialog>
+      {step === 1 && (
+        <Dialog onClose={() => setStep(2)} row={7} title="Question">
+          <button onClick={() => setStep(2)}>yes</button>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+it('leaves the focus to the dialog below it, even if the button that opened it is gone', async () => {
+  const { user } = renderAt(<Nested />)
+  await user.click(await screen.findByRole('button', { name: 'act' }))
+  await user.click(await screen.findByRole('button', { name: 'yes' }))
+  await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Question' })).toBeNull())
+  const note = screen.getByLabelText('note')
+  note.focus()
+  expect(document.activeElement).toBe(note)
+})
+
 it('closes by a click beside it, but not by the second one of the double click that opened it', async () => {
   const { user } = renderAt(<Page />)
   await user.click(screen.getByRole('button', { name: 'open' }))

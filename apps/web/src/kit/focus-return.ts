@@ -45,9 +45,7 @@ function isElsewhere(opener: HTMLElement | null): boolean {
 
 let endWatch: (() => void) | undefined
 
-/** The dialogs of the page that do not contain the element. */
-const dialogsWithout = (element: HTMLElement | null): Element[] =>
-  [...document.querySelectorAll('[role="dialog"]')].filter(dialog => !element || !dialog.contains(element))
+const dialogs = (): Element[] => [...document.querySelectorAll('[role="dialog"]')]
 
 /**
  * If the element is removed, moves the focus on. If it is disabled, focuses it once it is enabled.
@@ -104,9 +102,10 @@ export function useFocusReturn(opened: boolean, row: number | null = null): void
     opening.current += 1
     const mine = opening.current
     const opener = last
+    // Neither this dialog nor one that opens in the render that closes it is in the page yet.
+    const below = new Set(dialogs())
     return () => {
-      // Dialogs that open in this render are not in the page yet.
-      const closing = dialogsWithout(opener)
+      const closing = dialogs().filter(dialog => !below.has(dialog))
       // After this render, unless it opened again in the same one.
       queueMicrotask(() => opening.current === mine && giveBack(opener, about.current, closing))
     }

@@ -13,8 +13,9 @@ import { renewSession } from './sessions.ts'
 import { sessions } from './tables.ts'
 
 /**
- * Refuses an operator's call that the contract marks `needsConfirmation` if the session was neither opened nor confirmed within
- * the time of the setting. Customers' sessions, and those that view the shop as a customer, are never asked.
+ * Refuses an operator's call that the contract marks `needsConfirmation` if the session was neither opened nor
+ * confirmed within the time of the setting. Customers' sessions, and those that view the shop as a customer, are never
+ * asked.
  */
 export async function requireConfirmation(
   ctx: Pick<AppContext, 'db' | 'now'>,
