@@ -11,7 +11,8 @@ import { attentionSentence, isLate } from '../commerce/index.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { SERVED_STATES, ourVariants, renewable, currentTermsOf } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { ENDED_BY_DELIVERY, compareLines, lineOf, missing, paymentStateOf } from '../payments/index.ts'
+import { ENDED_BY_DELIVERY, compareLines, missing, paymentStateOf } from '../payments/index.ts'
+import { lineOf } from './settle-paid-order.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 type Query = ListInput<'id'> & {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { MINUTE } from '../../infra/clock.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
+import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 import { compareFigures, wrongBooks } from '../statements/books-check.ts'
 
 let b: Books
@@ -18,6 +19,22 @@ afterEach(async () => {
 })
 
 const TWICE = { '11': 16, '901': 16 }
+const twice = (paid: Paid): Paid => ({
+  ...paid,
+  line_items: paid.line_items.map(line => ({ ...line, quantity: 2 * line.quantity }))
+})
+/** Its rule is another one now. */
+const exchanged = (paid: Paid) => ({
+  ...paid,
+  line_items: paid.line_items.flatMap(line =>
+    line.variant_id === 901
+      ? [
+          { ...line, current_quantity: 0 },
+          { ...line, id: line.id + 50, variant_id: 902, title: 'Rule 2' }
+        ]
+      : line
+  )
+})
 const openOf = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome, params }) => [outcome, params['lines']])
 
 test('a purchase and a renewal of twice the quantity count, and wait for an administrator until a part goes back', async () => {
@@ -45,29 +62,57 @@ test('a purchase and a renewal of twice the quantity count, and wait for an admi
 
 test('an order gets more lines on the platform after its payment, and the buyer pays them', async () => {
   const { paid } = await b.delivered()
-  const more = { ...paid, line_items: b.paymentFor(await b.world.place(b.buyer), { lines: TWICE }).line_items }
-  expect(await b.tell('orders/paid', { ...more, updated_at: b.now().toISOString() })).toBe('ignored')
-  await b.world.advance(MINUTE)
-  const grown = { ...more, total_price: '40.00', updated_at: b.now().toISOString() }
+  const grown = { ...twice(paid), total_price: '40.00', updated_at: b.now().toISOString() }
   for (const outcome of ['lines_more', 'ignored']) expect(await b.tell('orders/paid', grown)).toBe(outcome)
   expect(await openOf(paid)).toEqual([['lines_more', 'line 1: 16, line 2: 16']])
 })
 
 test('a rule is exchanged for a dearer one on the platform, and the buyer pays the difference', async () => {
   const { order, paid } = await b.delivered()
-  const [plan, rule] = paid.line_items
-  if (!plan || !rule) throw new Error('lines are missing')
-  const line_items = [
-    plan,
-    { ...rule, current_quantity: 0 },
-    { ...rule, id: 993, variant_id: 902, title: 'Rule 2', price: '2.00' }
-  ]
   await b.world.advance(MINUTE)
-  const edited = { ...paid, total_price: '28.00', line_items, updated_at: b.now().toISOString() }
+  const edited = { ...exchanged(paid), total_price: '28.00', updated_at: b.now().toISOString() }
   for (const outcome of ['lines_more', 'ignored']) expect(await b.tell('orders/paid', edited)).toBe(outcome)
   expect(await openOf(paid)).toEqual([['lines_more', 'line 1: 8, Rule 2: 8']])
   expect((await b.world.row(order.id)).rules).toEqual(order.rules)
   expect(await b.refund(paid, '8.00')).toBe('partly_refunded')
+})
+
+test.for([
+  { name: 'a rule is exchanged at the same price', edit: exchanged, lines: 'line 1: 8, Rule 2: 8' },
+  { name: 'lines are added for nothing', edit: twice, lines: 'line 1: 16, line 2: 16' }
+])('an edit that changes no money has no webhook, is read, and is open once: $name', async ({ edit, lines }) => {
+  const { order, paid } = await b.delivered()
+  const before = await b.books()
+  says(b, paid, [])
+  expect(await reconcile(b)).toBe(0)
+  for (const found of [1, 0]) {
+    await b.world.advance(MINUTE)
+    says(b, edit(paid), [])
+    expect(await reconcile(b)).toBe(found)
+    expect(await openOf(paid)).toEqual([['lines_more', lines]])
+  }
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', rules: order.rules, payAmount: '20.00' })
+  expect(await b.books()).toEqual(before)
+  const [entry] = await b.openOf(paid)
+  expect(await b.act(entry, 'ignore', { note: 'agreed' })).toMatchObject({ code: 2000 })
+  // Refunds and removed lines are no additions.
+  await b.world.advance(MINUTE)
+  says(b, edit({ ...paid, line_items: paid.line_items.slice(0, 1) }), [])
+  await reconcile(b)
+  expect(await openOf(paid)).toEqual([])
+})
+
+test('lines that a short payment lacked, added after its delivery, are not more than its order has', async () => {
+  const placed = await b.world.place(b.buyer)
+  const short = b.paymentFor(placed, { lines: { '11': 8 } })
+  expect(await b.tell('orders/paid', short)).toBe('lines_missing')
+  const [held] = await b.openOf(short)
+  expect(await b.act(held, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+  await b.world.confirm()
+  await b.world.advance(MINUTE)
+  says(b, { ...short, line_items: b.paymentFor(placed).line_items }, [])
+  expect(await reconcile(b)).toBe(1)
+  expect(await openOf(short)).toEqual([])
 })
 
 test('lines for two orders of one buyer are more than the one that is named needs', async () => {

@@ -13,9 +13,8 @@ export { acceptDelivered, applyToNamedOrder } from './settle-by-administrator.ts
 export { applyReturn, atOwnInstant } from './apply-return.ts'
 export { disputePayment, stageOf } from './disputes.ts'
 export { cancelPayment, recordRefund, paymentAndOrderOf, type Refunding, recordRefundReport } from './refund-reports.ts'
-export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
 export { enqueueOrderRead, readOrderQueue } from './queues.ts'
-export { compareLines, downToCents, lineOf, linesOf, missing, titleOf } from './paid-order.ts'
+export { compareLines, downToCents, linesOf, missing, quantityOf, titleOf, variantsAdded } from './paid-order.ts'
 export {
   ROUNDING_CENTS,
   addRefund,
@@ -42,7 +41,8 @@ export {
   type ReportedMoney
 } from './refund-rows.ts'
 export { deliveryRefusalSql, deliveryRefusal, refusedByRefund } from './refusals.ts'
-export { isPaidRenewal, markIgnored, paymentOf, rateOf, recordPayment, type PaymentRow } from './rows.ts'
+export { holdsUnsettledMoney, isPaidRenewal, markIgnored, ordersPaidBy, paidBy, paymentOf } from './rows.ts'
+export { rateOf, recordPayment, type PaymentRow } from './rows.ts'
 export { settlePayment } from './settle.ts'
 export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
 export { tagOutcome } from './mails-and-tags.ts'

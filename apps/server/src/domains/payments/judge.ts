@@ -9,7 +9,8 @@ import {
   missing,
   moneyProblem,
   type MoneyProblem,
-  type MoneyRules
+  type MoneyRules,
+  variantsAdded
 } from './paid-order.ts'
 import { blockingRefundOf, counted, sumRefunds, recentRequestOf, type RefundRow } from './refund-rows.ts'
 import { timeOf, type PaymentRow } from './rows.ts'
@@ -113,14 +114,16 @@ export function judge(facts: Facts): Decision {
   return !isFirst && decision.do === 'hold' ? record('ignored') : decision
 }
 
-/** Was more paid for a payment that is not judged again, or for one that its refunds do not cover any more? */
+/** Was more paid, or put on the order, for a payment that is not judged again, or that its refunds no longer cover? */
 function hasGrown({ paid, refunds }: Facts, payment: PaymentRow): boolean {
   const at = timeOf(paid.updated_at)
   const isLater = at !== null && (payment.reportedAt === null || at > payment.reportedAt)
   const charged = chargedOf(paid)
   const state = paymentStateOf(payment)
   const isKept = state === 'refunded' ? !sumRefunds(counted(refunds), charged).all : state !== 'held'
-  return isKept && isLater && toCents(charged) > toCents(payment.charged) && !isRefundedOrVoided(paid)
+  const more = toCents(charged) - toCents(payment.charged)
+  const isMore = more > 0n || (more === 0n && state === 'accepted' && variantsAdded(payment.lines, paid).length > 0)
+  return isKept && isLater && isMore && !isRefundedOrVoided(paid)
 }
 
 /** Only a held payment is judged again, by a report that is not older than the last. */

@@ -5,7 +5,6 @@ import {
   downToCents,
   isRefundedOrVoided,
   isUnpaid,
-  lineOf,
   missing,
   moneyOf,
   moneyProblem
@@ -109,15 +108,6 @@ describe('the lines of a payment', () => {
     expect(missing(lines, { quantity: 16 })).toBe('New York: 8/16, Boston: 0/4')
     expect(missing(lines.slice(0, 1), { quantity: 16 })).toBe(null)
     expect(missing([], { quantity: 16 })).toBe('0/16')
-  })
-
-  test('are shown with their variant and what is left of them', () => {
-    expect(lineOf(line({ variant_title: 'New York', quantity: 3, current_quantity: 2 }))).toEqual({
-      title: 'Plan · New York',
-      quantity: 2,
-      price: '5.00'
-    })
-    expect(lineOf(line({ variant_title: null, quantity: 3 }))).toMatchObject({ title: 'Plan', quantity: 3 })
   })
 })
 

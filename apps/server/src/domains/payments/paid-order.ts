@@ -13,6 +13,7 @@ export type MoneyProblem =
   | { code: 'test_payment' }
 
 type NeededLine = { name: string; quantity: number; paid: number }
+type Lines = { line_items: readonly Pick<Line, 'variant_id' | 'quantity' | 'current_quantity'>[] }
 
 export function moneyProblem(paid: PaidOrder, settings: MoneyRules): MoneyProblem | null {
   if (paid.test === true && !settings.accept_test_payments) return { code: 'test_payment' }
@@ -58,14 +59,14 @@ export const downToCents = (text: string): string => {
 }
 
 /** The lines that name a variant, with the quantity that is left after edits of the platform's order. */
-export const linesOf = ({ line_items }: Pick<PaidOrder, 'line_items'>): { variant: string; quantity: number }[] =>
+export const linesOf = ({ line_items }: Lines): { variant: string; quantity: number }[] =>
   line_items.flatMap(({ variant_id: variant, quantity, current_quantity }) => {
     const left = current_quantity ?? quantity
     return variant && left > 0 ? [{ variant, quantity: left }] : []
   })
 
 /** Each line that an order needs, with the quantity that was paid for. A variant may be needed twice. */
-export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder, 'line_items'>): NeededLine[] {
+export function compareLines(needed: readonly OrderLine[], paid: Lines): NeededLine[] {
   const left = new Map<string, number>()
   for (const { variant, quantity } of linesOf(paid)) left.set(variant, (left.get(variant) ?? 0) + quantity)
   return needed.map(({ variant, name, quantity }) => {
@@ -75,18 +76,20 @@ export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder,
   })
 }
 
+export const quantityOf = (lines: readonly Pick<OrderLine, 'variant' | 'quantity'>[], of: string): number =>
+  lines.reduce((sum, { variant, quantity }) => (variant === of ? sum + quantity : sum), 0)
+
+/** The variants of which the platform's order has more than its payment's stored lines, because it was edited. */
+export function variantsAdded(stored: Lines['line_items'] | null, paid: Lines): string[] {
+  const [was, now] = [linesOf({ line_items: stored ?? [] }), linesOf(paid)]
+  return now.flatMap(({ variant }) => (quantityOf(now, variant) > quantityOf(was, variant) ? variant : []))
+}
+
 /** 'Plan · New York' */
 export const titleOf = ({ title, variant }: { title: string; variant?: string | null | undefined }): string =>
   variant ? `${title} · ${variant}` : title
 
 export type Line = PaidOrder['line_items'][number]
-
-/** A line for the console, with the quantity that is left after edits of the platform's order. */
-export const lineOf = ({ title, variant_title, quantity, current_quantity, price }: Line) => ({
-  title: titleOf({ title, variant: variant_title }),
-  quantity: current_quantity ?? quantity,
-  price
-})
 
 /**
  * 'New York: 8/16', the same in every language; null if nothing is missing. If an order's lines are unknown, every

@@ -1,5 +1,5 @@
 import { fromCents, toCents } from '@netlet/contract'
-import { and, asc, desc, eq, gt, isNull, ne, sql } from '../../infra/db/drizzle.ts'
+import { and, asc, desc, eq, gt, isNull, ne, not, sql } from '../../infra/db/drizzle.ts'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -115,6 +115,7 @@ export function rateOf(paid: PaidOrder): Rate {
 const paidLine = (line: Line): PaidLine => ({
   title: line.title,
   variant: line.variant_title ?? null,
+  variant_id: line.variant_id ?? null,
   quantity: line.current_quantity ?? line.quantity,
   price: downToCents(line.price)
 })
@@ -215,3 +216,22 @@ export async function reportedMoney(
 }
 
 const sumOf = (amounts: readonly string[]): string => fromCents(amounts.reduce((sum, one) => sum + toCents(one), 0n))
+
+/** Does the shop hold money of this user that settled nothing and was neither refunded nor ignored? */
+export async function holdsUnsettledMoney(db: Executor, userId: number): Promise<boolean> {
+  const { accepted, refundedAt, ignoredAt } = payments
+  const isHeld = and(not(accepted), isNull(refundedAt), isNull(ignoredAt))
+  return (await db.$count(payments, and(eq(payments.userId, userId), isHeld))) > 0
+}
+
+/** The platform's ids of a user's payments. */
+export async function paidBy(db: Executor, userId: number): Promise<string[]> {
+  const rows = await db.select({ id: payments.platformOrderId }).from(payments).where(eq(payments.userId, userId))
+  return rows.map(({ id }) => id)
+}
+
+/** Our orders that a platform order paid for, including by renewal, for the search by its id. */
+export async function ordersPaidBy(db: Executor, platformOrderId: string): Promise<number[]> {
+  const payment = await paymentOf(db, platformOrderId)
+  return payment?.orderId ? [payment.orderId] : []
+}

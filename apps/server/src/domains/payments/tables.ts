@@ -5,9 +5,10 @@ import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import type { RefundInput } from '../../integrations/shopify/index.ts'
 import { users } from '../accounts/tables.ts'
 import { orders, type TakenQuota } from '../orders/tables.ts'
+import type { Line } from './paid-order.ts'
 
 /** A line of the platform's order when it was paid. `price`: for one, in the payment's currency. */
-export type PaidLine = { title: string; variant: string | null; quantity: number; price: string }
+export type PaidLine = Pick<Line, 'title' | 'variant_id' | 'quantity'> & { variant: string | null; price: string }
 
 /**
  * One row for each platform order that was paid: one for a purchase, one for each renewal. Money that names no order

@@ -28,11 +28,11 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
     displayFinancialStatus: status,
     test: false,
     lineItems: {
-      nodes: paid.line_items.map(({ variant_id, quantity }, at) => ({
+      nodes: paid.line_items.map(({ variant_id, title, quantity, ...line }, at) => ({
         id: `gid://shopify/LineItem/${at}`,
-        title: 'A line',
+        title,
         quantity,
-        currentQuantity: quantity,
+        currentQuantity: 'current_quantity' in line ? line.current_quantity : quantity,
         variant: { id: `gid://shopify/ProductVariant/${variant_id}` },
         originalUnitPriceSet: money('1.00')
       })),

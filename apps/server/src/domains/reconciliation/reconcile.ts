@@ -21,7 +21,8 @@ import {
   paymentStateOf,
   type RefundRow,
   rowsOf,
-  sumRefunds
+  sumRefunds,
+  variantsAdded
 } from '../payments/index.ts'
 import { amountOf, toEvent, differences, pendingRest, asReportedMoney } from './refund-differences.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
@@ -192,7 +193,7 @@ const variantsOf = ({ lines }: ShopifyOrder): string[] =>
 
 /**
  * Was the order edited since its payment's last report? A held payment may settle now. An accepted one may have grown,
- * and so may one that its refunds no longer cover.
+ * or be for other lines now; and so may one have grown that its refunds no longer cover.
  */
 function isOutdated(payment: PaymentRow, order: ShopifyOrder, rows: readonly RefundRow[]): boolean {
   const { updatedAt } = order
@@ -200,7 +201,8 @@ function isOutdated(payment: PaymentRow, order: ShopifyOrder, rows: readonly Ref
   const state = paymentStateOf(payment)
   const isKept = state === 'refunded' ? !sumRefunds(counted(rows), received).all : state !== 'held'
   const isMore = isKept && toCents(received) > toCents(payment.charged)
-  if (!isPaid(order) || (state !== 'held' && !isMore)) return false
+  const isOther = state === 'accepted' && variantsAdded(payment.lines, toEvent(order)).length > 0
+  if (!isPaid(order) || (state !== 'held' && !isMore && !isOther)) return false
   return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
 }
 

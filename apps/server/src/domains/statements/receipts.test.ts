@@ -214,7 +214,11 @@ test('old payments and orders get their lines and the amount of their running te
   await pay(renewed, '16.00', { renewal: true })
   const amounts = async () =>
     Promise.all([plain, renewed, unpaid].map(async ({ id }) => (await world.row(id)).lastAmount))
-  const lines = async () => db.select({ id: payments.id, lines: payments.lines }).from(payments).orderBy(payments.id)
+  const lines = async () => {
+    const rows = await db.select({ id: payments.id, lines: payments.lines }).from(payments).orderBy(payments.id)
+    // The migration does not know the platform's variants.
+    return rows.map(row => ({ ...row, lines: row.lines?.map(({ variant_id: _variant, ...line }) => line) }))
+  }
   const [before, linesBefore] = [await amounts(), await lines()]
   expect(before).toEqual(['20.00', '16.00', null])
   await db.execute(sql`update orders set last_amount = null`)
