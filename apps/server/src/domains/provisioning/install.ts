@@ -34,7 +34,7 @@ import { startAgent } from './start-agent.ts'
 /**
  * Installs and starts the agent: a Node runtime, the agent in one file, its settings, a service. Files that are there
  * already stay, and the agent restarts only if something changed.
- * @throws StepFailed, after what worked before has been restored
+ * @throws StepFailed, after the last good release runs again, if there is one and it was replaced
  */
 export async function installAgent(
   machine: Machine,
@@ -50,18 +50,22 @@ export async function installAgent(
   await prepareReleases(machine, layout)
   const good = await readGood(machine, layout, found.systemd)
   if (installation.settingsOnly && good === null) throw new StepFailed('not_installed')
-  const context: InstallContext = { machine, layout, found, installation, progress, good, start: { begun: false } }
+  const context: InstallContext = { machine, layout, found, installation, progress, good, mayHaveStopped: false }
   const applied = installation.asApplied && good ? await readReleaseSettings(machine, good.folder) : null
   const isFirst = good === null && (await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0
   const known = applied ?? installation.settings
   const settings = isFirst ? closedToOthers(known, found.consoleAddress, installation.consoleAddresses) : known
   const local = await namesInLocal(machine, layout)
   const { consoleAddress } = found
-  await updates.seen({ local, consoleAddress, closed: settings === known ? null : (settings[CLIENT_LIST] ?? null) })
+  await updates.storeFindings({
+    local,
+    consoleAddress,
+    closed: settings === known ? null : (settings[CLIENT_LIST] ?? null)
+  })
   refuseShutOut(found, settings, local)
   const rollBack = (reason: StepFailed): Promise<never> => rollBackInstallation(context, updates, reason)
   try {
-    const said = await replace(context, settings, updates)
+    const said = await makeAndStartRelease(context, settings, updates)
     return {
       said,
       settings,
@@ -98,7 +102,7 @@ async function readServiceState(machine: Machine, { unit, control }: Layout, { s
   return serviceFingerprint(systemd, stdout.slice(0, 64))
 }
 
-async function replace(
+async function makeAndStartRelease(
   context: InstallContext,
   own: Installation['settings'],
   updates: RowUpdates
@@ -140,7 +144,7 @@ async function replace(
   await setKernel(machine, layout, installation.root)
   await machine.run(`mkdir -p ${quote(layout.state)} ${quote(`${installation.root}/var/log`)}`)
 
-  await updates.remember(certificate)
+  await updates.storeCertificate(certificate)
   const said = await startAgent(context, updates, {
     certificate,
     version,

@@ -1,3 +1,4 @@
+// What an installation writes to its server's row, and when it may no longer.
 import {
   recordInstallation,
   type SyncContext,
@@ -6,25 +7,27 @@ import {
   type ServerRow,
   type Work
 } from '../servers/index.ts'
-// What an installation writes to its server's row, and when it may no longer.
-import type { Provisioning } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { Cancelled, wasCancelled } from './cancel.ts'
 import type { Bundle } from '../../integrations/agent/index.ts'
 import type { Progress } from './installation-types.ts'
-import type { Reached } from './machine-settings.ts'
+import type { AgentConnection } from './machine-settings.ts'
+import type { ShownProvisioning } from './steps-log.ts'
 
 /** `root`: '' except in tests, as `bundle`, another program. `waitMs`: how long a started agent may take to answer. */
 export type InstallTarget = { root: string; username: string; waitMs?: number; bundle?: Bundle }
 
-export type Shown = Omit<Provisioning, 'cancelling'>
 /** One installation, identified in the server's row by when it was requested. */
 export type Run = { work: Work; begunAt: string }
 export type Job = { ctx: SyncContext; own: Run; server: ServerRow; target: InstallTarget; progress: Progress }
 
 /** Makes the row show this installation. Undefined if it was cancelled before it began, or the server is gone. */
-export const claimRow = (ctx: SyncContext, { work }: Run, provisioning: Shown): Promise<ServerRow | undefined> =>
+export const claimRow = (
+  ctx: SyncContext,
+  { work }: Run,
+  provisioning: ShownProvisioning
+): Promise<ServerRow | undefined> =>
   command(ctx, SYSTEM, async unit => {
     const row = await lockServer(unit, work.serverId)
     if (!row || wasCancelled(work.askedAt, row.provisioningCancelledAt)) return undefined
@@ -51,7 +54,7 @@ export async function lockOwnServer(unit: Unit, own: Run): Promise<ServerRow> {
  * unless it has already done everything.
  * @returns whether it is shown
  */
-export const showUnlessCancelled = (ctx: SyncContext, own: Run, provisioning: Shown): Promise<boolean> =>
+export const showUnlessCancelled = (ctx: SyncContext, own: Run, provisioning: ShownProvisioning): Promise<boolean> =>
   command(ctx, SYSTEM, async unit => {
     const { serverId, askedAt } = own.work
     const row = await lockServer(unit, serverId)
@@ -80,12 +83,12 @@ const connectionOf = ({ agentPort, proxyPort, agentCertificate }: ServerRow) => 
  * Restores in the row how the previous agent is reached, and its proxy port for customers. This happens even after a
  * cancellation, because that agent runs, but not if the row was edited since.
  */
-export const restoreRow = ({ ctx, own, server }: Job, reached: Reached): Promise<void> =>
+export const restoreRow = ({ ctx, own, server }: Job, connection: AgentConnection): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const row = await lockServer(unit, server.id)
-    const isEdited = row?.ip !== server.ip || row.agentPort !== server.agentPort || row.proxyPort !== server.proxyPort
-    if (!row || isEdited || !isShown(own, row)) return
-    const { agentPort, proxyPort, certificate: agentCertificate, token } = reached
+    if (!row || !isShown(own, row)) return
+    if (row.ip !== server.ip || row.agentPort !== server.agentPort || row.proxyPort !== server.proxyPort) return
+    const { agentPort, proxyPort, certificate: agentCertificate, token } = connection
     const hasToken = row.agentToken !== null && ctx.secrets.open(row.agentToken) === token
     const columns = {
       agentPort,

@@ -5,7 +5,7 @@ import type { ProxyLevel } from '../convergence/index.ts'
 import type { Program } from '../servers/index.ts'
 import type { Layout } from './layout.ts'
 import type { Machine, StepFailed } from './machine.ts'
-import type { Reached } from './machine-settings.ts'
+import type { AgentConnection } from './machine-settings.ts'
 import type { GoodRelease } from './releases.ts'
 
 /** Reports which step begins, and what the machine prints in it. */
@@ -49,18 +49,18 @@ export type Installation = {
 /** What an installation writes to the server's row on the way. */
 export type RowUpdates = {
   /** Called before the agent uses the certificate and the token; null if the machine cannot make a certificate. */
-  remember: (certificate: string | null) => Promise<void>
+  storeCertificate: (certificate: string | null) => Promise<void>
   /** How the console reaches what was restored. */
-  restored: (reached: Reached) => Promise<void>
+  restoreConnection: (connection: AgentConnection) => Promise<void>
   /** Called before anything is started there. From then on it is unknown whether the server serves. */
-  starting: () => Promise<void>
+  markUnserved: () => Promise<void>
   /** A program that is known to serve runs again. */
-  servesAgain: () => Promise<void>
+  markServed: () => Promise<void>
   /**
    * What was found there: the names that the operator's own file sets, which take precedence, and where this console
    * comes from. `closed`: the client list that a first installation adds.
    */
-  seen: (found: { local: string[]; consoleAddress: string; closed: string | null }) => Promise<void>
+  storeFindings: (found: { local: string[]; consoleAddress: string; closed: string | null }) => Promise<void>
 }
 
 /** `consoleAddress`: where this console logged in from, as sshd saw it; '' if unknown. */
@@ -89,6 +89,6 @@ export type InstallContext = {
   progress: Progress
   /** The release to go back to; null: none. */
   good: GoodRelease | null
-  /** `begun`: something began that may end the previous program. */
-  start: { begun: boolean }
+  /** Something began that may have ended the previous program. */
+  mayHaveStopped: boolean
 }

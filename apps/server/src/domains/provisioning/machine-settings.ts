@@ -7,7 +7,7 @@ import { type Layout, layoutOf, quote, serviceFileOf } from './layout.ts'
 import { type Machine, contentOf } from './machine.ts'
 
 /** How the agent on a machine is reached, as its own settings say. */
-export type Reached = { agentPort: number; proxyPort: number; token: string; certificate: string | null }
+export type AgentConnection = { agentPort: number; proxyPort: number; token: string; certificate: string | null }
 
 /** An agent's defaults for what its files leave out. */
 const DEFAULTS = { agentPort: 65_533, proxyPort: 3128 }
@@ -50,8 +50,8 @@ export async function readReleaseSettings(machine: Machine, folder: string): Pro
   return Object.fromEntries(written)
 }
 
-/** How the restored agent is reached; null if its settings do not say. */
-export async function readReached(machine: Machine, layout: Layout): Promise<Reached | null> {
+/** How the agent of the current release is reached; null if its settings do not say. */
+export async function readConnection(machine: Machine, layout: Layout): Promise<AgentConnection | null> {
   const settings = await settingsThere(machine, layout)
   const folder = settings.get('DATA_DIR') || layout.state
   const configured = settings.get('AGENT_TOKEN') || (await textOf(machine, `${folder}/agent/token`)).trim()

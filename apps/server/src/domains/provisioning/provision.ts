@@ -50,10 +50,9 @@ import {
   showUnlessCancelled,
   type InstallTarget,
   type Job,
-  type Run,
-  type Shown
+  type Run
 } from './installation-row.ts'
-import { StepsLog } from './steps-log.ts'
+import { StepsLog, type ShownProvisioning } from './steps-log.ts'
 
 const WAIT_MS = 30_000
 /** Limit of each call to the agent while its proxy is tried. */
@@ -88,7 +87,7 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
     await command(ctx, SYSTEM, unit => writeCancelled(unit, serverId))
     return
   }
-  const show = (provisioning: Shown) => showUnlessCancelled(ctx, own, provisioning)
+  const show = (provisioning: ShownProvisioning) => showUnlessCancelled(ctx, own, provisioning)
   const install = (signal: AbortSignal) => {
     const progress: Progress = {
       signal,
@@ -153,21 +152,21 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
     let closed: string | null = null
     const installed = await installAgent(machine, installation, progress, {
       // Before they are written there: a token that only the server knows would lock the console out.
-      remember: async certificate => {
+      storeCertificate: async certificate => {
         if (closed !== null) await keepClosed(job, closed)
         await recordLearned(job, { agentCertificate: certificate, ...token.columns })
       },
-      restored: reached => restoreRow(job, reached),
-      starting: () =>
+      restoreConnection: connection => restoreRow(job, connection),
+      markUnserved: () =>
         command(ctx, SYSTEM, async unit => {
           await lockOwnServer(unit, own)
           await markUnserved(unit, server.id)
         }),
       // The next health check tries a server that was unserved before this installation.
-      servesAgain: async () => {
+      markServed: async () => {
         if (server.unservedSince === null) await command(ctx, SYSTEM, unit => markServed(unit, server.id))
       },
-      seen: async found => {
+      storeFindings: async found => {
         closed = found.closed
         await recordLearned(job, { agentLocalNames: found.local, consoleAddress: found.consoleAddress || null })
       }

@@ -5,8 +5,8 @@ import { quote, type Layout } from './layout.ts'
 import { StepFailed, type Content, type Machine } from './machine.ts'
 
 /**
- * The release that last passed its check. `level`: how far a request through it got; null: unknown. `runs`: it is
- * current, and its program runs.
+ * The release that last passed its check, or whose proxy could not be tried. `level`: how far a request through it got;
+ * null: unknown. `runs`: it is current, and its program runs.
  */
 export type GoodRelease = { folder: string; level: ProxyLevel | null; runs: boolean }
 
@@ -66,7 +66,7 @@ export async function readGood(machine: Machine, layout: Layout, systemd: boolea
 }
 
 /**
- * A new release, which begins as the good one. No file of a release changes, so equal files are one.
+ * A new release, which begins as the good one. No file of a release but `level` changes, so equal files are one.
  * @returns its folder
  */
 export async function makeRelease(machine: Machine, layout: Layout, name: string): Promise<string> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgentClient } from '../../integrations/agent/index.ts'
 import type { RowUpdates, InstallContext } from './installation-types.ts'
 import { ConnectionLost, type Machine, StepFailed } from './machine.ts'
-import { readReached, type Reached } from './machine-settings.ts'
+import { readConnection, type AgentConnection } from './machine-settings.ts'
 import { switchTo, type GoodRelease } from './releases.ts'
 import { TakeoverFailed, tailLog } from './start-agent.ts'
 
@@ -13,7 +13,7 @@ const ANSWERS_AGAIN_MS = 30_000
 const REDIAL_S = [1, 3, 10, 30]
 
 /**
- * Goes back to the release that last passed its check, if there is one and another one was started.
+ * Goes back to the last good release, if there is one and this installation may have stopped its program.
  * @throws StepFailed with the reason, and what runs now
  */
 export async function rollBackInstallation(
@@ -21,8 +21,8 @@ export async function rollBackInstallation(
   updates: RowUpdates,
   reason: StepFailed
 ): Promise<never> {
-  const { good, start } = context
-  if (good === null || !start.begun) throw reason
+  const { good, mayHaveStopped } = context
+  if (good === null || !mayHaveStopped) throw reason
   const { message: problem } = reason
   try {
     await onMachine(context, machine => goBack(machine, context, good, updates, reason))
@@ -30,7 +30,7 @@ export async function rollBackInstallation(
     if (!(error instanceof StepFailed)) throw error
     throw new StepFailed('rollback_failed', { problem, also: error.message })
   }
-  await updates.servesAgain()
+  await updates.markServed()
   throw new StepFailed('rolled_back', { problem })
 }
 
@@ -62,41 +62,46 @@ async function goBack(
   machine: Machine,
   context: InstallContext,
   { folder }: GoodRelease,
-  { restored }: RowUpdates,
+  { restoreConnection }: RowUpdates,
   reason: StepFailed
 ): Promise<void> {
   const { layout, found, progress } = context
-  progress.print('Restoring the previous program and settings')
-  // If nothing took over from it, the previous program never stopped. Its tunnels are not cut.
+  progress.print('Restoring the last good release and its settings')
+  // If the takeover failed, the previous program never stopped. Its tunnels are not cut.
   const start = reason instanceof TakeoverFailed ? null : 'restart'
   await switchTo(machine, layout, { folder, systemd: found.systemd, start })
-  const reached = await readReached(machine, layout)
+  const connection = await readConnection(machine, layout)
   // At once, so that a cancellation from now on leaves a row that matches the agent.
-  if (reached) await restored(reached)
-  await waitUntilAnswers(machine, context, reached)
+  if (connection) await restoreConnection(connection)
+  else progress.print('The restored settings do not say how the agent is reached')
+  await waitUntilAnswers(machine, context, connection)
 }
 
 /**
  * Asks the agent over the console's usual way. An SSH channel is only another sign of life: sshd may forbid forwarding,
  * or the agent may listen on one address only, so a refused channel says nothing.
  */
-async function waitUntilAnswers(machine: Machine, context: InstallContext, reached: Reached | null): Promise<void> {
+async function waitUntilAnswers(
+  machine: Machine,
+  context: InstallContext,
+  connection: AgentConnection | null
+): Promise<void> {
   const { layout, found, installation, progress } = context
   const { host, port } = installation.address
-  const agent = reached
-    ? createAgentClient({ ...reached, host, port: reached.agentPort }, 3000)
+  const agent = connection
+    ? createAgentClient({ ...connection, host, port: connection.agentPort }, 3000)
     : installation.running?.agent
-  const forwards = () =>
-    machine.dial(reached?.agentPort ?? port).then(
-      channel => Boolean(channel.destroy()),
+  const acceptsConnection = () =>
+    machine.dial(connection?.agentPort ?? port).then(
+      channel => (channel.destroy(), true),
       () => false
     )
   for (const deadline = performance.now() + ANSWERS_AGAIN_MS; ; await sleep(200)) {
     const info = await agent?.info()
-    if (info?.ok || info?.kind === 'refused' || (await forwards())) return
+    if (info?.ok || info?.kind === 'refused' || (await acceptsConnection())) return
     progress.signal.throwIfAborted()
     if (performance.now() < deadline) continue
     const log = await tailLog(machine, layout, found)
-    throw new StepFailed('no_answer', { problem: info?.message ?? 'nothing listens', log })
+    throw new StepFailed('no_answer', { problem: info?.message ?? 'it cannot be reached', log })
   }
 }

@@ -17,13 +17,13 @@ export class TakeoverFailed extends StepFailed {
 }
 
 /**
- * Starts a release, and waits until it answers. If it is another one than runs, the running agent hands its tunnels over
- * to it. One that cannot, because it is older or has another format, is restarted.
+ * Starts a release, and waits until it answers. If another release runs, its agent hands the tunnels over; if
+ * it cannot, because it is older or has another takeover format, it is restarted.
  * @returns how it runs
  */
 export async function startAgent(
   context: InstallContext,
-  updates: Pick<RowUpdates, 'starting'>,
+  updates: Pick<RowUpdates, 'markUnserved'>,
   release: { folder: string; isOtherService: boolean; certificate: string | null; version: string | null }
 ): Promise<ProvisioningSaid[]> {
   const { machine, layout, found, installation, progress, good } = context
@@ -34,15 +34,15 @@ export async function startAgent(
   const { running } = installation
   const canTakeOver = installation.settingsOnly || handsOverToOurs(running?.program ?? null)
   // systemd fixes what a service may do when its first process starts.
-  const handsOver = systemd && good?.runs && !isOtherService && canTakeOver && running?.program
-  const runs = good?.runs && folder === good.folder
+  const handingOver = systemd && good?.runs && !isOtherService && canTakeOver && running?.program
+  const alreadyRuns = good?.runs && folder === good.folder
   // Another installation may have taken the release for a leftover.
   await machine.run(`cd ${quote(folder)} && ls bin/node bin/agent.mjs agent.env`)
-  context.start.begun = !runs
-  if (!runs) await updates.starting()
-  await switchTo(machine, layout, { folder, systemd, start: runs ? null : handsOver ? 'reload' : 'restart' })
-  if (!runs && running && handsOver) {
-    await waitForTakeover(handsOver, [createAgentClient(address, 3000), running.agent], progress.signal)
+  context.mayHaveStopped = !alreadyRuns
+  if (!alreadyRuns) await updates.markUnserved()
+  await switchTo(machine, layout, { folder, systemd, start: alreadyRuns ? null : handingOver ? 'reload' : 'restart' })
+  if (!alreadyRuns && running && handingOver) {
+    await waitForTakeover(handingOver, [createAgentClient(address, 3000), running.agent], progress.signal)
   }
 
   await progress.step('wait', 'Waits for the agent to respond')
@@ -54,7 +54,9 @@ export async function startAgent(
   })
   return [
     systemd ? { code: 'runs_as_service', params: {} } : { code: 'runs_alone', params: { command: layout.control } },
-    ...(running !== null && !runs ? [{ code: handsOver ? 'taken_over' : 'restarted', params: {} } as const] : [])
+    ...(running !== null && !alreadyRuns
+      ? [{ code: handingOver ? 'taken_over' : 'restarted', params: {} } as const]
+      : [])
   ]
 }
 

@@ -1,5 +1,5 @@
 import {
-  type Provisioning as Shown,
+  type Provisioning,
   type ProvisioningLog,
   type ProvisioningSaid,
   type ProvisioningStep,
@@ -29,7 +29,8 @@ export const NEXT_STEPS: Readonly<Record<ProvisioningStep, readonly Provisioning
   done: []
 }
 
-type Provisioning = Omit<Shown, 'cancelling'>
+/** What the screens show of an installation; whether it is being cancelled is added when it is read. */
+export type ShownProvisioning = Omit<Provisioning, 'cancelling'>
 
 const sentencesOf = (said: readonly ProvisioningSaid[]): string =>
   said.map(({ code, params }) => fillIn(provisioningMessages[code], params)).join(' ')
@@ -72,7 +73,7 @@ export class StepsLog {
   }
 
   /** No step has begun yet. */
-  wait(message: string): Provisioning {
+  wait(message: string): ShownProvisioning {
     return this.#shown('running', message)
   }
 
@@ -85,7 +86,7 @@ export class StepsLog {
    * Begins the next step, so the previous one is done.
    * @throws if it may not follow that one
    */
-  begin(step: ProvisioningStep, message: string): Provisioning {
+  begin(step: ProvisioningStep, message: string): ShownProvisioning {
     if (!NEXT_STEPS[this.current].includes(step)) throw new Error(`${step} does not come after ${this.current}`)
     this.#close('done')
     const started = { step, message, output: '', started_at: iso(this.#now()), ended_at: null }
@@ -100,7 +101,7 @@ export class StepsLog {
   }
 
   /** @param said the result */
-  finish(said: readonly ProvisioningSaid[]): Provisioning {
+  finish(said: readonly ProvisioningSaid[]): ShownProvisioning {
     const message = sentencesOf(said)
     this.begin('done', message)
     this.#close('done')
@@ -108,7 +109,7 @@ export class StepsLog {
   }
 
   /** @param said why the step failed */
-  fail(said: ProvisioningSaid): Provisioning {
+  fail(said: ProvisioningSaid): ShownProvisioning {
     const message = sentencesOf([said])
     this.#close('failed')
     this.#change({ message, said: [said] })
@@ -123,7 +124,7 @@ export class StepsLog {
     this.#steps = [...this.#steps.slice(0, -1), { ...this.#last, ...fields }]
   }
 
-  #shown(status: Provisioning['status'], message: string): Provisioning {
+  #shown(status: ShownProvisioning['status'], message: string): ShownProvisioning {
     return { status, step: this.current, message, at: iso(this.#now()), ...this.#asked, steps: this.#steps }
   }
 }
