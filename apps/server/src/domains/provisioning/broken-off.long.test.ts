@@ -98,7 +98,7 @@ test('nothing is copied if there is no room, and no half file stays', async () =
   expect(await one.whileReplacing(full, () => one.install({ bundle: same }))).toMatchObject({ status: 'done' })
 
   const cut = await one.install({ bundle: { ...bundle, sha256: '0'.repeat(64) } })
-  expect(cut).toMatchObject({ status: 'failed', message: expect.stringContaining('did not arrive') as string })
+  expect(cut).toMatchObject({ status: 'failed', message: expect.stringContaining('damaged or incomplete') as string })
 })
 
 test('a server that an earlier console installed goes on over a failed upgrade, and gets the new layout', async () => {
