@@ -27,13 +27,13 @@ function collect(schema: unknown, where: string, found: Map<z.ZodType, string>):
   }
 }
 
-/** Does it examine a text with a pattern or a function? */
+/** Does it examine a text with a pattern or a function? A transformation gets what its pipe lets through. */
 function looksInto(schema: z.ZodType): boolean {
   const { type, format, checks = [] } = defOf(schema) as Def & { format?: string; checks?: z.core.$ZodCheck[] }
   const own = checks.some(
     ({ _zod: { def } }) => def.check === 'custom' || def.check === 'overwrite' || 'pattern' in def
   )
-  return type !== 'object' && (own || format !== undefined || type === 'transform')
+  return type !== 'object' && (own || format !== undefined || type === 'pipe')
 }
 
 const parts = Object.entries(routes).flatMap(([domain, calls]) =>
