@@ -11,11 +11,11 @@ export async function endAll(): Promise<void> {
 /** Waits until `look` returns a value other than false, null or undefined. Throws after `ms` milliseconds. */
 export async function until<T>(what: string, look: () => T | Promise<T>, ms = 30_000): Promise<NonNullable<T>> {
   const deadline = performance.now() + ms
-  for (;;) {
+  for (let pause = 1; ; pause = Math.min(2 * pause, 10)) {
     const value = await look()
     if (value !== undefined && value !== null && value !== false) return value
     if (performance.now() > deadline) throw new Error(`waited in vain: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, 10))
+    await new Promise(resolve => setTimeout(resolve, pause))
   }
 }
 

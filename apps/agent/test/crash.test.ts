@@ -97,7 +97,7 @@ async function killAgain(rounds: number, seed: number): Promise<void> {
 test(
   'killed while in use, an agent has every acknowledged change after each restart',
   async () => {
-    await (isLong ? Promise.all([killAgain(20, Date.now()), killAgain(20, 2)]) : killAgain(4, 1))
+    await (isLong ? Promise.all([killAgain(20, Date.now()), killAgain(20, 2)]) : killAgain(2, 1))
   },
   isLong ? 300_000 : 60_000
 )

@@ -127,7 +127,6 @@ test.runIf(isLinux)(
   'stopped in the first moment of a takeover, or asked for one when it is stopped, nothing of the agent is left',
   async () => {
     const signals: NodeJS.Signals[][] = [
-      ['SIGHUP', 'SIGTERM'],
       ['SIGTERM', 'SIGHUP'],
       ['SIGHUP', 'SIGHUP', 'SIGTERM', 'SIGHUP']
     ]

@@ -13,19 +13,17 @@ test.runIf(isLinux)(
   'of many that want a folder at once one gets it, also where its path is too long for a socket',
   async () => {
     const short = await tempFolder()
-    for (const folder of [short, join(short, 'a-long-name-'.repeat(12))]) {
-      for (let round = 0; round < 2; round++) {
-        const found = await Promise.all(Array.from({ length: 3 }, () => lockFolder(folder)))
-        const [one, ...others] = found.flatMap(each => (each.ok ? [each.lock] : []))
-        expect([one === undefined, others]).toEqual([false, []])
-        expect(await lockFolder(folder)).toMatchObject({ ok: false })
-        one?.unlock()
-      }
+    const lockedByOne = async (folder: string): Promise<void> => {
+      const found = await Promise.all(Array.from({ length: 3 }, () => lockFolder(folder)))
+      const [one, ...others] = found.flatMap(each => (each.ok ? [each.lock] : []))
+      expect([one === undefined, others]).toEqual([false, []])
+      one?.unlock()
       const again = await lockFolder(folder)
       expect(again.ok).toBe(true)
       if (again.ok) again.lock.unlock()
       expect((await readdir(folder)).filter(name => /^lock\../.test(name) && name !== 'lock.sock')).toEqual([])
     }
+    await Promise.all([short, join(short, 'a-long-name-'.repeat(12))].map(lockedByOne))
   }
 )
 

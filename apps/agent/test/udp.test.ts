@@ -2,7 +2,7 @@ import type { RemoteInfo, Socket } from 'node:dgram'
 import { agentTraffic } from '@netlet/contract/agent'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AbuseSign } from '../src/proxy/abuse-watch.ts'
-import { testPlane } from './test-plane.ts'
+import { NEVER, testPlane } from './test-plane.ts'
 import {
   associate,
   datagram,
@@ -154,12 +154,20 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   })
 
   test('a name without an answer is asked for again while its client goes on', async () => {
-    const association = await associated()
+    let asked = 0
+    const { port, pass } = await testPlane({
+      limits: { sweepMs: NEVER },
+      resolve: (_name, _family, answer) =>
+        answer(asked++ === 0 ? { ok: false, reason: 'not-found' } : { ok: true, addresses: ['127.0.0.1'] })
+    })
+    const at = '127.0.0.1'
+    const association = await associated('u', at, { port })
     const late = datagram(named('late.test', target.port), 'late')
-    association.client.send(late, association.port, ip)
-    await answered(association, datagram(named('public.test', target.port), 'now'), ip, 'got now')
-    names['late.test'] = ['127.0.0.1']
-    await answered(association, late, ip, 'got late')
+    association.client.send(late, association.port, at)
+    await answered(association, datagram(v4('127.0.0.1', target.port), 'now'), at, 'got now')
+    expect(asked).toBe(1)
+    pass(2001)
+    await answered(association, late, at, 'got late')
   })
 
   test('takes datagrams of its client alone, whole ones alone, and answers of its targets alone', async () => {
@@ -374,22 +382,24 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   })
 
   test('comes back to its owner where another program of the same address was first, and is not taken while in use', async () => {
-    const at = `${agent.net}.5.1`
-    await lease(agent.call, 'ports', [`${at}/32`])
-    const owner = await associated('ports', at)
+    const { port, lines, pass } = await testPlane({ limits: { sweepMs: NEVER } })
+    const at = '127.0.0.1'
+    const owner = await associated('u', at, { port })
     const strange = { ...owner, client: await udpSocket('127.0.0.1'), answers: new Array<Buffer>() }
     strange.client.on('message', data => strange.answers.push(data))
     const to = v4('127.0.0.1', target.port)
     await answered(strange, datagram(to, 'strange'), at)
     // While it is in use, the other port gets nothing and the log says why.
     const before = target.got.length
-    for (let n = 0; n < 20; n++) {
+    for (let n = 0; n < 3; n++) {
+      pass(2000)
       owner.client.send(datagram(to, 'owner'), owner.port, at)
-      await answered(strange, datagram(to, 'still strange'), at)
+      await answered(strange, datagram(to, 'still strange'), at, 'got still strange')
     }
     expect(target.got.slice(before).map(({ text }) => text)).not.toContain('owner')
-    await until('the log', async () => / ports \S+ UDP - 409 .* udp-two-ports/.test(await log()))
+    expect(lines.filter(line => / u \S+ UDP - 409 .* udp-two-ports/.test(line))).toHaveLength(1)
     strange.answers.length = 0
+    pass(3000)
     await answered(owner, datagram(to, 'owner'), at, 'got owner')
     expect(strange.answers.join('')).not.toContain('got owner')
   })

@@ -111,12 +111,12 @@ describe.runIf(isLinux)('workers', () => {
     const denied_domains = Array.from({ length: 20_000 }, (_, n) => `site-${n}.example.com`)
     const { deny_set } = await lease(call, 'u0', [`${net}.2.0/32`], { denied_domains })
     const put = (n: number) => lease(call, `u${n}`, [`${net}.2.${n}/32`], { denied_domains: undefined, deny_set })
-    await Promise.all(Array.from({ length: 255 }, (_, n) => put(n + 1)))
+    await Promise.all(Array.from({ length: 63 }, (_, n) => put(n + 1)))
     const seen: Record<string, number> = {}
     // A refused port answers at once, and shows that the login succeeded.
     const ask = async (): Promise<void> => {
-      const client = new RawClient(`${net}.2.255`, agent.proxyPort)
-      client.send(`CONNECT 8.8.8.8:25 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${basic('u255')}\r\n`)
+      const client = new RawClient(`${net}.2.63`, agent.proxyPort)
+      client.send(`CONNECT 8.8.8.8:25 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${basic('u63')}\r\n`)
       const status = (await client.over()).slice(9, 12)
       client.socket.destroy()
       seen[status] = (seen[status] ?? 0) + 1
