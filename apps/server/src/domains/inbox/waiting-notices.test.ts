@@ -25,7 +25,6 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 beforeEach(async () => {
   time += HOUR
-  await world.endAll()
   const { db } = world.shop.ctx
   await db.execute(sql`delete from platform_events`)
   await db.delete(notices)

@@ -1,15 +1,16 @@
 import type { InboxEntry } from '@netlet/contract'
-import { desc, eq, sql } from '../../infra/db/drizzle.ts'
+import { and, desc, eq, sql } from '../../infra/db/drizzle.ts'
 import { eventHandlers } from '../../event-handlers.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
+import { loadInOrder } from '../../infra/list/paginate.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { users } from '../accounts/tables.ts'
 import { storeEvent } from '../commerce/index.ts'
 import { handleEvent } from '../commerce/handle-event.ts'
-import { platformEvents } from '../commerce/tables.ts'
-import { findEntry } from '../inbox/inbox.ts'
+import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
+import { inboxList } from '../inbox/inbox.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { startOrderShop } from './order-shop.fixture.ts'
 import { payments } from './tables.ts'
@@ -20,8 +21,8 @@ export const LINES = { '11': 8, '901': 8 }
 export type Books = Awaited<ReturnType<typeof startBooks>>
 
 /** An order shop with an invited buyer, the inviter and an administrator, and helpers that report money events. */
-export async function startBooks() {
-  const world = await startOrderShop()
+export async function startBooks(options: Parameters<typeof startOrderShop>[0] = {}) {
+  const world = await startOrderShop(options)
   const buyer = await world.customer('buyer')
   const inviter = await world.customer('inviter')
   const admin = await world.admin('boss')
@@ -98,10 +99,10 @@ export async function startBooks() {
     const events = await db()
       .select({ id: platformEvents.id })
       .from(platformEvents)
-      .where(eq(platformEvents.platformOrderId, String(id)))
+      .where(and(eq(platformEvents.platformOrderId, String(id)), isAboutMoney(platformEvents.topic)))
       .orderBy(desc(platformEvents.id))
-    const entries = await Promise.all(events.map(event => findEntry(db(), event.id)))
-    return entries.filter(entry => entry !== undefined)
+    const ids = events.map(event => event.id)
+    return loadInOrder(db(), inboxList({ now: now() }), ids)
   }
   const openOf = async (paid: Pick<Paid, 'id'>) => (await entriesOf(paid)).filter(({ unresolved }) => unresolved)
   const act = (entry: InboxEntry | undefined, action: 'apply' | 'refunded' | 'ignore', body: object) =>

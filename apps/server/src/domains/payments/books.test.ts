@@ -43,7 +43,6 @@ afterAll(() => world?.close())
 afterEach(async () => {
   // The stored figures match the payments after every test.
   expect(await compareFigures(db())).toEqual([])
-  await world.endAll()
 })
 
 test('a dispute that was won leaves the books as if it had never been; its order is reopened for the time that was left', async () => {

@@ -19,7 +19,6 @@ afterEach(async () => {
   expect(await compareFigures(b.db())).toEqual([])
   expect(await wrongBooks(b.db())).toEqual([])
   b.world.platformOrders.known.clear()
-  await b.world.endAll()
 })
 
 /** A payment's report if the buyer paid in another currency. */

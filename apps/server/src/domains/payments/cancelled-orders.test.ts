@@ -17,7 +17,6 @@ afterAll(() => b?.world.close())
 afterEach(async () => {
   expect(await compareFigures(b.db())).toEqual([])
   b.world.platformOrders.known.clear()
-  await b.world.endAll()
 })
 
 const { begin, list, tell, readFor } = pendingIn(() => b)

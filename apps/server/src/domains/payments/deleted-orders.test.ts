@@ -12,7 +12,7 @@ import { askRefund } from './ask-refund.fixture.ts'
 let b: Books
 
 beforeAll(async () => {
-  b = await startBooks()
+  b = await startBooks({ ranges: ['127.90.0.0/25'] })
 }, 60_000)
 afterAll(() => b?.world.close())
 afterEach(async () => {

@@ -18,7 +18,6 @@ afterEach(async () => {
   expect(await compareFigures(b.db())).toEqual([])
   expect(await wrongBooks(b.db())).toEqual([])
   b.world.platformOrders.known.clear()
-  await b.world.endAll()
 })
 
 /** A report of a paid order after 5.00 of 12.00 were refunded: it does not tell what was charged. */

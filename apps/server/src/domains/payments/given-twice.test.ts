@@ -15,7 +15,6 @@ beforeEach(() => b.world.advance(MINUTE))
 afterEach(async () => {
   expect(await compareFigures(b.db())).toEqual([])
   expect(await wrongBooks(b.db())).toEqual([])
-  await b.world.endAll()
 })
 
 const openOf = async (paid: Paid) =>

@@ -33,7 +33,6 @@ afterAll(() => world?.close())
 afterEach(async () => {
   // The stored figures match the payments after every test.
   expect(await compareFigures(db())).toEqual([])
-  await world.endAll()
 })
 
 test('a held payment is judged again by what the platform tells of it now', async () => {

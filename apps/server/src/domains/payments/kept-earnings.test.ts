@@ -23,7 +23,6 @@ afterAll(() => world?.close())
 afterEach(async () => {
   expect(await wrongBooks(world.shop.ctx.db)).toEqual([])
   expect(await compareFigures(world.shop.ctx.db)).toEqual([])
-  await world.endAll()
 })
 
 const ALL = { '11': 8, '901': 8 }

@@ -22,7 +22,6 @@ afterEach(async () => {
   const { platformOrders } = books.world
   platformOrders.known.clear()
   platformOrders.isAway = false
-  await books.world.endAll()
 })
 
 const row = ({ id }: OrderRow) => books.world.row(id)

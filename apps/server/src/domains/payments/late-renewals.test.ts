@@ -18,7 +18,6 @@ afterEach(async () => {
   const { ctx } = books.world.shop
   await ctx.db.update(servers).set({ status: 'active' })
   await writeSettings(ctx, { grace_hours: 24 })
-  await books.world.endAll()
 })
 
 const endOf = ({ expiredAt }: OrderRow) => expiredAt?.getTime() ?? 0

@@ -13,7 +13,6 @@ afterAll(() => b?.world.close())
 afterEach(async () => {
   expect(await compareFigures(b.db())).toEqual([])
   expect(await wrongBooks(b.db())).toEqual([])
-  await b.world.endAll()
 })
 
 const row = ({ id }: OrderRow) => b.world.row(id)

@@ -1,6 +1,6 @@
 import type { InboxEntry, Language } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { paidEvent } from '../../testing/buying.ts'
 import { DEFAULT_BRAND } from '../mail/mail.fixture.ts'
 import { renderTemplate, type Template, type TemplateData } from '../mail/templates/index.ts'
@@ -25,7 +25,6 @@ beforeAll(async () => {
   boss = await world.admin('boss1')
 }, 120_000)
 afterAll(() => world?.close())
-afterEach(() => world.endAll())
 
 const ALL = { '11': 8, '901': 8 }
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { expireOrders } from '../delivery/index.ts'
 import { remindExpiries, timeOutOrders } from '../orders/index.ts'
@@ -12,7 +12,6 @@ beforeAll(async () => {
   buyer = await world.customer('buyer')
 }, 60_000)
 afterAll(() => world?.close())
-afterEach(() => world.endAll())
 
 const cancel = ({ id }: { id: number }) => buyer.post(`/api/orders/order_list/${id}/cancel/`)
 const later = (from: Date | null, milliseconds: number) => new Date((from?.getTime() ?? 0) + milliseconds)

@@ -80,7 +80,7 @@ export type OrderShop = {
 
 /** @param now the test's own clock; `advance` then moves nothing */
 export async function startOrderShop({
-  ranges = ['127.90.0.0/25'],
+  ranges = ['127.90.0.0/22'],
   ruleCount = 2,
   proxyTime = 30,
   now

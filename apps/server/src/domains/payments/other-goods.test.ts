@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
 import { purchaseNote } from '../../integrations/shopify/index.ts'
@@ -9,7 +9,6 @@ let b: Books
 beforeAll(async () => {
   b = await startBooks()
 }, 120_000)
-beforeEach(() => b.world.endAll())
 afterAll(() => b?.world.close())
 
 /** A payment for a mug that the platform sells beside our plans. */

@@ -22,7 +22,6 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 afterEach(async () => {
   Object.assign(world.refundReplies, WHOLE_REPLIES)
-  await world.endAll()
 })
 
 const entryOf = async ({ id }: Pick<Told, 'id'>) =>

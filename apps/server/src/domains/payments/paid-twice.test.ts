@@ -1,5 +1,5 @@
 /** A customer pays the same checkout link twice, and something happens to one of the two payments. */
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '../../infra/db/drizzle.ts'
 import { deliveryPorts } from '../../workers.ts'
 import { runTask } from '../delivery/tasks.ts'
@@ -15,7 +15,6 @@ beforeAll(async () => {
   b = await startBooks()
 }, 60_000)
 afterAll(() => b?.world.close())
-afterEach(() => b.world.endAll())
 
 /** `counts`: the payment that settled the order. `held`: the other one. */
 type Twice = { order: OrderRow; counts: Paid; held: Paid }
@@ -168,13 +167,13 @@ async function paidTwice(): Promise<Twice> {
   return { order, counts, held: b.paymentFor(order) }
 }
 /** How an order comes to have two payments. */
-const WAYS: Record<string, () => Promise<Twice>> = {
-  'paid twice': async () => {
+const WAYS = {
+  'paid twice': async (): Promise<Twice> => {
     const twice = await paidTwice()
     expect(await b.tell('orders/paid', twice.held)).toBe('paid_twice')
     return twice
   },
-  'paid twice at once': async () => {
+  'paid twice at once': async (): Promise<Twice> => {
     const order = await b.world.place(b.buyer)
     const both = [b.paymentFor(order), b.paymentFor(order)] as const
     const outcomes = await Promise.all(both.map(paid => b.tell('orders/paid', paid)))
@@ -183,7 +182,7 @@ const WAYS: Record<string, () => Promise<Twice>> = {
     const [counts, held] = outcomes[0] === 'settled' ? both : [both[1], both[0]]
     return { order, counts, held }
   },
-  'paid with a line missing, then in full': async () => {
+  'paid with a line missing, then in full': async (): Promise<Twice> => {
     const order = await b.world.place(b.buyer)
     const held = b.paymentFor(order, { lines: { '11': 8 } })
     expect(await b.tell('orders/paid', held)).toBe('lines_missing')
@@ -194,10 +193,17 @@ const WAYS: Record<string, () => Promise<Twice>> = {
   }
 }
 
-for (const [way, begin] of Object.entries(WAYS))
-  test.for(CASES)(`an order is ${way}, and then: $name`, async ({ happens, after }) => {
+/** What is done to the other payment depends on what it waits for; all the rest is the same however it came. */
+const OF_THE_OTHER = CASES.filter(({ name }) => name.includes('the other'))
+
+for (const [way, cases] of [
+  ['paid twice', CASES],
+  ['paid twice at once', CASES.slice(0, 1)],
+  ['paid with a line missing, then in full', OF_THE_OTHER]
+] as const)
+  test.for(cases)(`an order is ${way}, and then: $name`, async ({ happens, after }) => {
     const before = await b.books()
-    const twice = await begin()
+    const twice = await WAYS[way]()
     expect(Number((await b.books())?.revenue) - Number(before?.revenue)).toBe(20)
     await happens(twice)
     await b.world.confirm()

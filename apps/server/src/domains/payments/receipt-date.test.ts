@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Receipts } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
@@ -9,7 +9,6 @@ let b: Books
 beforeAll(async () => {
   b = await startBooks()
 }, 120_000)
-beforeEach(() => b.world.endAll())
 afterAll(() => b?.world.close())
 
 async function receiptOf({ id }: Paid): Promise<string | undefined> {

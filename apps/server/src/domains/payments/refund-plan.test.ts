@@ -1,5 +1,5 @@
 import type { RefundPlan } from '@netlet/contract'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import { expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
@@ -10,7 +10,6 @@ beforeAll(async () => {
   books = await startBooks()
 }, 120_000)
 afterAll(() => books?.world.close())
-afterEach(() => books.world.endAll())
 
 const row = ({ id }: OrderRow) => books.world.row(id)
 const planOf = async ({ id }: OrderRow, { id: platformOrder }: Paid) =>

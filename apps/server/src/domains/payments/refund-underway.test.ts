@@ -1,6 +1,6 @@
 import type { InboxEntry } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventHandlers } from '../../event-handlers.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
@@ -27,7 +27,6 @@ beforeAll(async () => {
   other = await world.admin('boss2')
 }, 120_000)
 afterAll(() => world?.close())
-beforeEach(() => world.endAll())
 
 const ALL = { '11': 8, '901': 8 }
 const entryOf = async (id: number) => (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry

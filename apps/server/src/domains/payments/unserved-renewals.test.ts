@@ -32,7 +32,6 @@ afterAll(() => world?.close())
 afterEach(async () => {
   // The stored figures match the payments after every test.
   expect(await compareFigures(db())).toEqual([])
-  await world.endAll()
 })
 
 const planOf = async (entry: InboxEntry | undefined) =>

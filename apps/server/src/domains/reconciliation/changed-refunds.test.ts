@@ -23,7 +23,6 @@ afterAll(async () => {
 })
 afterEach(async () => {
   books.world.platformOrders.known.clear()
-  await books.world.endAll()
 })
 
 const row = ({ id }: OrderRow) => books.world.row(id)

@@ -12,7 +12,6 @@ beforeAll(async () => {
   b = await startBooks()
 }, 120_000)
 beforeEach(async () => {
-  await b.world.endAll()
   b.world.platformOrders.known.clear()
   Object.assign(b.world.refundReplies, WHOLE_REPLIES)
   await b.db().update(paymentRefunds).set({ awaitsRead: false })

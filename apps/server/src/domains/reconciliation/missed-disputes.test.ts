@@ -13,7 +13,6 @@ beforeAll(async () => {
   b = await startBooks()
 }, 120_000)
 beforeEach(async () => {
-  await b.world.endAll()
   b.world.platformOrders.known.clear()
   b.world.platformOrders.disputes = []
 })

@@ -15,7 +15,6 @@ beforeAll(async () => {
   b = await startBooks()
 }, 120_000)
 beforeEach(async () => {
-  await b.world.endAll()
   b.world.platformOrders.known.clear()
 })
 afterAll(() => b?.world.close())

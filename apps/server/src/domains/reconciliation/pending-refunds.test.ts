@@ -14,7 +14,6 @@ beforeAll(async () => {
   b = await startBooks()
 }, 120_000)
 beforeEach(async () => {
-  await b.world.endAll()
   b.world.platformOrders.known.clear()
   await b.db().update(paymentRefunds).set({ awaitsRead: false })
   b.world.platformOrders.isAway = false

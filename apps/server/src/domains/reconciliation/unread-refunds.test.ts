@@ -10,7 +10,6 @@ beforeAll(async () => {
 }, 120_000)
 // The platform returns none of the orders: they are too old for the app.
 beforeEach(async () => {
-  await b.world.endAll()
   b.world.platformOrders.known.clear()
 })
 afterAll(() => b?.world.close())
