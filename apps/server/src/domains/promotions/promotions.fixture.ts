@@ -38,7 +38,8 @@ export async function startPromotions() {
     shopify_api_secret: secrets.appSecret
   })
   // Tests need not wait for timeouts and limits.
-  shop.ctx.platformLimits = { timeoutMs: 2000, sleep: async () => {} }
+  const limits = { timeoutMs: 2000, sleep: async () => {} }
+  shop.ctx.platformLimits = limits
   const admin: TestClient = await shop.admin()
   const waiting = async (queue: string) => {
     const { rows } = await shop.ctx.db.execute<{ id: string; data: unknown }>(
@@ -67,8 +68,11 @@ export async function startPromotions() {
     work,
     codes: () => work('platform-code', data => checkCodeOnPlatform(shop.ctx, data)),
     ends: () => work('end-platform-code', data => endCode(shop.ctx, data)),
-    fault: (kind: string, more: { next?: number; after?: number } = {}) =>
-      control(sandbox, 'POST', '/graphql/faults', { kind, ...more }),
+    /** While calls hang, none is to succeed, so none has to wait long. */
+    fault(kind: string, more: { next?: number; after?: number } = {}) {
+      limits.timeoutMs = kind === 'timeout' ? 200 : 2000
+      return control(sandbox, 'POST', '/graphql/faults', { kind, ...more })
+    },
     /** Waits until a call has met the fault. */
     async hasMetFault(): Promise<void> {
       type Left = { fault: { next: number } | null }
