@@ -92,10 +92,7 @@ const deadlocks = async () => {
   return rows[0]?.count ?? 0
 }
 
-test.each([
-  ['a ban', (userId: number) => admin.post(`/api/users/u/${userId}/baned_user/`)],
-  ['a demotion', (userId: number) => admin.put(`/api/users/u/${userId}/`, { is_superuser: false })]
-])('%s that deadlocks with what a payment earns succeeds, and so does the payment', async (what, remove) => {
+test('a ban that deadlocks with what a payment earns succeeds, and so does the payment', async () => {
   const { ctx } = shop
   // Everything locks users by id. A transaction that takes the buyer first, against that order, still reverts nothing.
   const buyer = await shop.admin()
@@ -107,16 +104,16 @@ test.each([
     runs += 1
     await unit.tx.execute(sql`select 1 from users where id = ${buyer.user.id} for update`)
     if (runs === 1) {
-      void remove(buyer.user.id).then(removing.resolve, removing.reject)
+      void admin.post<null>(`/api/users/u/${buyer.user.id}/baned_user/`).then(removing.resolve, removing.reject)
       // It holds the other administrator and waits for the buyer, whom we hold.
       await meanwhile(waitUntilBlocked)
     }
     await grantForPayment(unit, {
-      orderPublicId: what,
+      orderPublicId: 'NL-2',
       userId: buyer.user.id,
       amount: '100.00',
       settings: Settings.parse({}),
-      paymentId: what
+      paymentId: 'against the order'
     })
   })
   await settled
@@ -125,7 +122,7 @@ test.each([
   const granted = await ctx.db
     .select()
     .from(pointRecords)
-    .where(sql`${pointRecords.cause} like ${`payment:${what}:%`}`)
+    .where(sql`${pointRecords.cause} like 'payment:against the order:%'`)
   expect(Object.fromEntries(granted.map(({ kind, point }) => [kind, point]))).toEqual({ coins: 5, level: 100 })
   expect(granted).toHaveLength(2)
 })

@@ -233,7 +233,7 @@ test('fifty failures from one address stop it', async () => {
 })
 
 /** More than may wait. */
-const FLOOD = 120
+const FLOOD = 104
 
 /** Keeps this many passwords in the queue until it is stopped; by default of strangers in as many networks. */
 function flood(callerOf = (n: number) => ({ key: `network ${n}`, first: false }), count = FLOOD) {

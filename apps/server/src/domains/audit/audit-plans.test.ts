@@ -10,7 +10,7 @@ import { auditNames } from '../../order-names.ts'
 import { entryList } from './list-entries.ts'
 
 const NOW = '2026-05-15T12:00:00Z'
-const ROWS = 200_000
+const ROWS = 60_000
 /** Totals count up to 10,000, and each row may be visited for the page and for the total. */
 const AT_MOST = 25_000
 
@@ -22,13 +22,12 @@ beforeAll(async () => {
   db = openDatabase(database.url)
   // Text search is not tested here, and filling its index takes longer than everything else.
   await db.execute(sql`drop index audit_log_search`)
-  for (let from = 0; from < ROWS; from += 50_000)
-    await db.execute(sql`
-      insert into audit_log (at, actor_name, action, target_type, target_id)
-      select ${NOW}::timestamptz - make_interval(secs => (${ROWS} - at) * 1000), 'actor' || at % 50,
-        case when at % 1000 = 7 then 'order.extend' when at % 1000 = 57 then 'user.fail_login' else 'user.edit' end,
-        case when at % 1000 = 7 then 'order' else 'user' end, (at % 5000)::text
-      from generate_series(${from}::int + 1, ${from}::int + 50000) at`)
+  await db.execute(sql`
+    insert into audit_log (at, actor_name, action, target_type, target_id)
+    select ${NOW}::timestamptz - make_interval(secs => (${ROWS} - at) * 1000), 'actor' || at % 50,
+      case when at % 1000 = 7 then 'order.extend' when at % 1000 = 57 then 'user.fail_login' else 'user.edit' end,
+      case when at % 1000 = 7 then 'order' else 'user' end, (at % 5000)::text
+    from generate_series(1, ${ROWS}::int) at`)
   await vacuumFully(db, 'audit_log')
 }, 120_000)
 afterAll(async () => {
@@ -56,9 +55,9 @@ test.each([
   [{ target_type: 'order' }],
   [{ target_type: 'order', target_id: '7' }],
   [{ actor: 'actor7', verb: 'extend' }],
-  [{ from: day(2000), until: day(1999) }],
-  [{ actor: 'actor7', from: day(2000), until: day(1999) }],
-  [{ target_type: 'user', until: day(2000) }]
+  [{ from: day(500), until: day(499) }],
+  [{ actor: 'actor7', from: day(500), until: day(499) }],
+  [{ target_type: 'user', until: day(500) }]
 ])('a page of %j visits few of the entries, and counts no further than it tells', async query => {
   expect(await visitedBy(query)).toBeLessThan(AT_MOST)
 })

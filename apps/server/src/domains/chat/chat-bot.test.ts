@@ -8,6 +8,7 @@ import { pointRecords } from '../rewards/tables.ts'
 import { chatInstructions } from './tables.ts'
 import { CHANNEL, OTHER_CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
 import { fromNow } from '../../testing/later.ts'
+import { isLong } from '../../../../../scripts/testing/tier.ts'
 
 let chat: Chat
 const EARNING = {
@@ -81,7 +82,7 @@ test('a stranger is told once how to connect the account, after a restart too', 
   expect(JSON.stringify(stored)).not.toContain('stranger')
 })
 
-test.each(['error500', 'throttled', 'html', 'half', 'timeout', 'forbidden'])(
+test.each(['error500', 'throttled', 'html', 'forbidden', ...(isLong ? ['half', 'timeout'] : [])])(
   'a message to a stranger that the platform did not take (%s) is sent with the next one, unless it was refused',
   async kind => {
     const user = `newcomer.${kind.toLowerCase()}`
@@ -116,7 +117,7 @@ test('a stranger who accepts no messages is not tried again and again', async ()
   expect(await told()).toBe(before + 1)
 })
 
-test.each(['error500', 'throttled', 'html', 'half', 'forbidden'])(
+test.each(['error500', 'throttled', ...(isLong ? ['html', 'half', 'forbidden'] : [])])(
   '%s at the registration of the commands is shown, and tried again, while messages count',
   async kind => {
     await chat.stopBots()

@@ -48,20 +48,6 @@ test('calls of one process that wait for a token poll the database as one', asyn
   expect((await asked()) - before).toBe(1)
 })
 
-test('while a renewal waits for a silent platform, calls go on with the token that lives', async () => {
-  expect(await fails()).toBe('ok')
-  shop.advance(20 * HOUR)
-  const before = await asked({ fault: { kind: 'timeout', next: 1 } })
-  const limited = { ...shop.ctx, platformLimits: { timeoutMs: 6000, sleep: async () => {} } }
-  const renewing = renewToken(limited)
-  await until('the renewal', async () => (await locks()) === 1)
-  expect(await Promise.all([fails(limited), fails(limited), fails(limited)])).toEqual(['ok', 'ok', 'ok'])
-  // The renewal still waits.
-  expect(await locks()).toBe(1)
-  await renewing
-  expect((await asked()) - before).toBe(0)
-})
-
 test('the longer no token is given, the less often one is asked for: each minute at last', async () => {
   await asked({ fault: { kind: 'error500', next: 99 } })
   let now = shop.ctx.now().getTime()
@@ -91,4 +77,20 @@ test('a process that still has other credentials leaves the token of those that 
   shop.advance(20 * HOUR)
   await renewToken(shop.ctx)
   expect(await shop.ctx.db.$count(platformTokens)).toBe(1)
+})
+
+// The last test: it closes the platform, which ends the waiting.
+test('while a renewal waits for a silent platform, calls go on with the token that lives', async () => {
+  expect(await fails()).toBe('ok')
+  shop.advance(20 * HOUR)
+  const before = await asked({ fault: { kind: 'timeout', next: 1 } })
+  const limited = { ...shop.ctx, platformLimits: { timeoutMs: 60_000, sleep: async () => {} } }
+  const renewing = renewToken(limited)
+  await until('the renewal', async () => (await locks()) === 1)
+  expect(await Promise.all([fails(limited), fails(limited), fails(limited)])).toEqual(['ok', 'ok', 'ok'])
+  expect((await asked()) - before).toBe(0)
+  // The renewal still waits.
+  expect(await locks()).toBe(1)
+  await sandbox.close()
+  await renewing
 })

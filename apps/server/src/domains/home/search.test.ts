@@ -14,7 +14,7 @@ import { addRow, addRows } from '../../testing/rows.ts'
 import { products, variants } from '../catalog/tables.ts'
 
 /** Enough rows that the planner chooses what it would for a million. */
-const MANY = 100_000
+const MANY = 20_000
 
 let shop: TestShop
 const clients = new Map<OperatorRole, TestClient>()
@@ -46,7 +46,7 @@ beforeAll(async () => {
       proxy_password, platform_order_number)
     select now(), 'NL-' || case when n = 5 then 'QQZEBRAQQQQ' else upper(substr(md5(n::text), 1, 16)) end, 5 + n % 2, 1, 1, 1,
       'timed_out', 'Plan', 'Here', 8, 8, 30, 2, 0.5, 20, array[1], now(), 'p' || n, 'x', '#' || 100000 + n
-    from generate_series(1, ${MANY / 5}::int) n`)
+    from generate_series(1, ${MANY / 2}::int) n`)
   await vacuumFully(db, 'orders', 'users')
   const added = await inTransaction(db, addCidr, { cidr: '192.0.2.0/24', serverId })
   if (!added.ok) throw new Error(added.reason)

@@ -200,12 +200,12 @@ describe('a subdomain of another rule', () => {
   })
 
   test('with very many domains is decided at once', async () => {
-    const many = Array.from({ length: 20_000 }, (_, n) => `shop${n}.mass.test`)
+    const many = Array.from({ length: 5000 }, (_, n) => `shop${n}.mass.test`)
     const broad = await rules.add('Mass', ['mass.test'])
     const refused = await rules.post('Mass shops', many)
-    expect([refused.data.overlaps.length, refused.data.overlap_total]).toEqual([200, 20_000])
+    expect([refused.data.overlaps.length, refused.data.overlap_total]).toEqual([200, 5000])
     const narrow = await rules.add('Mass shops', many, [{ rule_id: broad, winner: 'narrow' }])
-    expect((await denied(narrow)).allowed).toHaveLength(20_000)
+    expect((await denied(narrow)).allowed).toHaveLength(5000)
     expect((await rules.conflicts()).overlaps).toHaveLength(200)
     expect((await rules.remove(narrow)).code).toBe(2000)
   })

@@ -280,7 +280,7 @@ it('does what a naive inventory does, in any order of reservations, releases and
         }
       }
     ),
-    runs(20, 1000)
+    runs(12, 1000)
   )
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
 }, 120_000)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { sql } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -67,6 +68,8 @@ test('a mail service that fails is asked again; a recipient that it refuses is n
   await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'again@example.com', template: 'admin-notice', data, key: 'notice:again' })
   )
+  await shop.drain()
+  shop.advance(MINUTE)
   expect(await shop.outbox.waitFor('again@example.com')).toHaveLength(1)
 
   const field = 'personalizations.0.to.0.email'
@@ -106,6 +109,7 @@ test('without a key the mail waits for an administrator to set one', async () =>
   )
   expect(JSON.stringify(rows[0]?.output)).toContain('Enter the SendGrid API key under Web Settings, Email.')
   await writeSettings(shop.ctx, { sendgrid_api_key: 'test' })
+  shop.advance(MINUTE)
   expect(await shop.outbox.waitFor('later@example.com')).toHaveLength(1)
 })
 
