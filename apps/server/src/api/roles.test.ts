@@ -161,6 +161,11 @@ describe('who gets past authorisation', () => {
     const isOwned = Object.values(OWNED).some(list => list.includes(name))
     const found: string[] = []
     for (const role of ROLES) {
+      // What belongs to no one is the same for every customer.
+      if (role === 'other' && !isOwned) {
+        found.push(found[ROLES.indexOf('customer')] ?? '')
+        continue
+      }
       const signed = outcomes[0] === '401' && call.access === 'public'
       const reply = await (call.raw === 'text/event-stream' ? injectEndless : inject)(shop.app, {
         method: call.method,

@@ -18,6 +18,8 @@ let shop: PaymentStack
 let folder: string
 let url: string
 let secret: string
+/** What the first test restores. */
+const copy = { name: '', url: '' }
 
 beforeAll(async () => {
   shop = await startPaymentStack('127.88.0.0/25')
@@ -26,6 +28,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'netlet-backup-'))
 }, 120_000)
 afterAll(async () => {
+  await removeDatabase(copy.name)
   await shop?.stack.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -49,13 +52,19 @@ async function run(work: typeof backUp | typeof restore, options: object, around
 const made = (options: object = {}, around: Around = {}) => run(backUp, { to: folder, ...options }, around)
 const restored = (options: RestoreOptions, around: Around = {}) => run(restore, options, around)
 
+function nameDatabase(): { name: string; url: string } {
+  const name = `netlet_restored_${Math.random().toString(36).slice(2)}`
+  return { name, url: databaseUrl(url, name) }
+}
+
+const removeDatabase = (name: string) =>
+  withClient(url, client => client.query(`drop database if exists ${name} with (force)`))
+
 /** A name of a database that this test makes; it is removed afterwards. */
 function newDatabase(): { name: string; url: string } {
-  const name = `netlet_restored_${Math.random().toString(36).slice(2)}`
-  onTestFinished(async () => {
-    await withClient(url, client => client.query(`drop database if exists ${name} with (force)`))
-  })
-  return { name, url: databaseUrl(url, name) }
+  const named = nameDatabase()
+  onTestFinished(() => removeDatabase(named.name).then(() => undefined))
+  return named
 }
 
 async function newest(): Promise<string> {
@@ -96,7 +105,7 @@ test('a backup of a shop in use restores to the same rows and jobs in a new data
   expect((await readdir(folder)).filter(name => name.startsWith('.'))).toEqual([])
   expect((await readFile(path)).includes('buyer1')).toBe(false)
 
-  const copy = newDatabase()
+  Object.assign(copy, nameDatabase())
   const told = await restored({ file: path, into: copy.name })
   expect(told.at(-1)).toMatch(/^Restored: \d+ tables, \d+ rows of .*Z, \d+\.\d s\.$/)
   const after = await contents(copy.url)
@@ -146,20 +155,18 @@ test('a backup of a newer version is refused', async () => {
 test('a database that is not empty, and one that a shop uses, are never written', async () => {
   const before = await contents(url)
   await expect(restored({ file: await newest() })).rejects.toThrow(/A shop is running on this database/)
-  const filled = newDatabase()
-  await restored({ file: await newest(), into: filled.name })
-  const kept = await contents(filled.url)
-  await expect(restored({ file: await newest() }, { env: { DATABASE_URL: filled.url } })).rejects.toThrow(
+  const kept = await contents(copy.url)
+  await expect(restored({ file: await newest() }, { env: { DATABASE_URL: copy.url } })).rejects.toThrow(
     /The database is not empty/
   )
-  await expect(restored({ file: await newest(), into: filled.name })).rejects.toThrow(/There is already a database/)
+  await expect(restored({ file: await newest(), into: copy.name })).rejects.toThrow(/There is already a database/)
   const foreign = newDatabase()
   await withClient(url, client => client.query(`create database ${foreign.name}`))
   await withClient(foreign.url, client => client.query('create table other (id int)'))
   await expect(restored({ file: await newest() }, { env: { DATABASE_URL: foreign.url } })).rejects.toThrow(
     /The database is not empty/
   )
-  expect(await contents(filled.url)).toEqual(kept)
+  expect(await contents(copy.url)).toEqual(kept)
   expect(await contents(url)).toEqual(before)
 })
 
@@ -329,7 +336,18 @@ test('a rehearsal checks the newest backup beside the shop and removes its datab
   const isRehearsal = ({ n }: { n: string }) => n.startsWith('netlet_rehearsal_')
   const others = async () => (await databases()).filter(isRehearsal)
   const kept = await others()
-  const lines = await restored({ rehearse: true, from: folder })
+  // A killed rehearsal leaves its database, which the next one removes.
+  const [own] = await withClient(
+    url,
+    async client =>
+      (await client.query(`select 'netlet_rehearsal_' || oid as n from pg_database where datname = current_database()`))
+        .rows
+  )
+  await withClient(url, client => client.query(`create database ${own.n}`))
+  const both = await Promise.allSettled([1, 2].map(() => restored({ rehearse: true, from: folder })))
+  const refused = both.flatMap(one => (one.status === 'rejected' ? [one.reason as unknown] : []))
+  expect(refused).toMatchObject([{ message: expect.stringContaining('Another rehearsal') }])
+  const lines = both.flatMap(one => (one.status === 'fulfilled' ? one.value : []))
   expect(lines).toContain('  orders: 2 rows')
   expect(lines).toContain('  addresses leased twice: 0')
   expect(lines.at(-1)).toMatch(/^Rehearsed, and removed: \d+ tables, \d+ rows of .*Z, \d+\.\d s\.$/)
@@ -341,19 +359,6 @@ test('a rehearsal checks the newest backup beside the shop and removes its datab
     /was interrupted/
   )
   expect(await others()).toEqual(kept)
-
-  // A killed rehearsal leaves its database, which the next one removes.
-  const [own] = await withClient(
-    url,
-    async client =>
-      (await client.query(`select 'netlet_rehearsal_' || oid as n from pg_database where datname = current_database()`))
-        .rows
-  )
-  await withClient(url, client => client.query(`create database ${own.n}`))
-  const both = await Promise.allSettled([1, 2].map(() => restored({ rehearse: true, from: folder })))
-  expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-  expect(both.find(one => one.status === 'rejected')).toMatchObject({ reason: { message: /Another rehearsal/ } })
-  expect(await others()).toEqual(kept)
 })
 
 test('a backup of a shop that was itself restored, and had not recovered, counts from the earlier one', async () => {
@@ -362,23 +367,20 @@ test('a backup of a shop that was itself restored, and had not recovered, counts
       const { rows } = await client.query(`select value from settings where key = 'restored_from_backup'`)
       return (rows[0] as { value: { backup_at: string } }).value.backup_at
     })
-  const [once, twice, later] = [newDatabase(), newDatabase(), newDatabase()]
-  await restored({ file: await newest(), into: once.name })
-  await made({}, { env: { DATABASE_URL: once.url } })
+  const [twice, later] = [newDatabase(), newDatabase()]
+  await made({}, { env: { DATABASE_URL: copy.url } })
   await restored({ file: await newest(), into: twice.name })
-  expect(await marked(twice.url)).toBe(await marked(once.url))
-  await withClient(once.url, client =>
+  expect(await marked(twice.url)).toBe(await marked(copy.url))
+  await withClient(copy.url, client =>
     client.query(`update settings set value = value || '{"recovered_at": "2026-01-01T00:00:00.000Z"}'
       where key = 'restored_from_backup'`)
   )
-  await made({}, { env: { DATABASE_URL: once.url } })
+  await made({}, { env: { DATABASE_URL: copy.url } })
   await restored({ file: await newest(), into: later.name })
-  expect(await marked(later.url)).not.toBe(await marked(once.url))
+  expect(await marked(later.url)).not.toBe(await marked(copy.url))
 })
 
-test('a rehearsal tells that a restored shop contradicts its books', async () => {
-  const copy = newDatabase()
-  await restored({ file: await newest(), into: copy.name })
+test('a backup tells that the shop contradicts its books', async () => {
   await withClient(copy.url, client => client.query(`update users set coins = coins + 5 where username = 'buyer1'`))
   const lines = await made({}, { env: { DATABASE_URL: copy.url } })
   expect(lines).toContain('Wrong in the shop itself: balances and payments that differ from their records: 1.')

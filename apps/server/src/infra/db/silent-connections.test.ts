@@ -9,17 +9,13 @@ import { watchDatabase } from './watchdog.ts'
 
 const log = createLog('test', 'silent')
 let database: TestDatabase
-let relay: Awaited<ReturnType<typeof startRelay>>
 beforeAll(async () => {
   database = await createTestDatabase()
-  relay = await startRelay(database.url)
 })
-afterAll(async () => {
-  relay?.stop()
-  await database?.drop()
-})
+afterAll(() => database?.drop())
 
-test('a connection that fell silent fails once, as a temporary failure, and is replaced', async () => {
+test.concurrent('a connection that fell silent fails once, as a temporary failure, and is replaced', async () => {
+  const relay = await startRelay(database.url)
   const db = openDatabase(relay.url, { max: 1, answerMs: 1500 })
   try {
     await db.execute(sql`select 1`)
@@ -29,6 +25,7 @@ test('a connection that fell silent fails once, as a temporary failure, and is r
     expect((await db.execute(sql`select 2 as n`)).rows).toEqual([{ n: 2 }])
   } finally {
     await closeDatabase(db)
+    relay.stop()
   }
 })
 
@@ -47,7 +44,8 @@ test.each([
   expect(isTemporaryFailure(Object.assign(new Error('no such file'), { code: 'ENOENT' }))).toBe(false)
 })
 
-test('a transaction whose connection falls silent ends without waiting again for its rollback', async () => {
+test.concurrent('a transaction whose connection falls silent ends without waiting again for its rollback', async () => {
+  const relay = await startRelay(database.url)
   const db = openDatabase(relay.url, { max: 1, answerMs: 4000 })
   try {
     const started = Date.now()
@@ -63,23 +61,24 @@ test('a transaction whose connection falls silent ends without waiting again for
     expect((await db.transaction(tx => tx.execute(sql`select 2 as n`))).rows).toEqual([{ n: 2 }])
   } finally {
     await closeDatabase(db)
+    relay.stop()
   }
 })
 
-test('a transaction with a longer limit is waited for', async () => {
+test.concurrent('a transaction with a longer limit is waited for', async () => {
   const db = openDatabase(database.url, { max: 1, answerMs: 1500 })
   try {
     await db.transaction(async tx => {
       await allowLongStatements(tx, 30_000)
-      await tx.execute(sql`select pg_sleep(3)`)
+      await tx.execute(sql`select pg_sleep(2)`)
     })
-    await expect(db.transaction(tx => tx.execute(sql`select pg_sleep(3)`))).rejects.toThrow()
+    await expect(db.transaction(tx => tx.execute(sql`select pg_sleep(2)`))).rejects.toThrow()
   } finally {
     await closeDatabase(db)
   }
 })
 
-test('the job queue continues after its connections fell silent', async () => {
+test.concurrent('the job queue continues after its connections fell silent', async () => {
   const waiting = queue<{ n: number }>('test.silence')
   const db = openDatabase(database.url, { max: 1 })
   const own = await startRelay(database.url)
@@ -103,7 +102,7 @@ test('the job queue continues after its connections fell silent', async () => {
   }
 }, 150_000)
 
-test('a process that gets no answer though new connections work is reported as stuck', async () => {
+test.concurrent('a process that gets no answer though new connections work is reported as stuck', async () => {
   const stuck = vi.fn<() => void>()
   const watched = { databaseUrl: database.url, log, everyMs: 50, patienceMs: 200 }
   const unwatch = watchDatabase({ ...watched, answers: () => new Promise(() => {}), onStuck: stuck })
@@ -111,7 +110,7 @@ test('a process that gets no answer though new connections work is reported as s
   unwatch()
 })
 
-test('a process is not stuck while it is answered, nor while the database is away', async () => {
+test.concurrent('a process is not stuck while it is answered, nor while the database is away', async () => {
   const [stuck, asked] = [vi.fn<() => void>(), vi.fn<() => void>()]
   const answering = (answer: boolean) => async () => {
     asked()

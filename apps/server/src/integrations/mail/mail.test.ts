@@ -279,7 +279,7 @@ test.each([
   })
 })
 
-test.each([['hello'], ['data']] as const)(
+test.concurrent.each([['hello'], ['data']] as const)(
   'SMTP: silence instead of the answer to %s ends, and says what is known',
   async at => {
     const server = await smtpServer(at === 'hello' ? { hello: '' } : { data: '' })
@@ -295,7 +295,7 @@ test.each([['hello'], ['data']] as const)(
   }
 )
 
-test.each([['ehlo'], ['data']] as const)(
+test.concurrent.each([['ehlo'], ['data']] as const)(
   'SMTP: a server that goes on answering %s without an end is left, and what is known is said',
   async at => {
     const server = await smtpServer({ [at]: ENDLESS })
@@ -308,7 +308,7 @@ test.each([['ehlo'], ['data']] as const)(
   }
 )
 
-test('SMTP: a password is not sent if the server has no TLS', async () => {
+test.concurrent('SMTP: a password is not sent if the server has no TLS', async () => {
   const server = await smtpServer()
   const account = { username: 'u', password: 'secret-77', timeoutMs: 500 }
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, ...account }).send(mail)
