@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttpApp } from './app.ts'
+import { MINUTE } from './infra/clock.ts'
 import { sql } from './infra/db/drizzle.ts'
 import { timedJob } from './infra/metrics.ts'
 import { startTestShop, type TestShop } from './testing/shop.ts'
@@ -14,6 +15,11 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
+/** Later than the read that scrapes share. */
+const readLater = () => {
+  shop.advance(MINUTE)
+  return read('/metrics/shop')
+}
 const read = async (path: string) => (await fetch(`${shop.url}${path}`)).text()
 /** The value of a sample; undefined if there is none. */
 const valueOf = (text: string, sample: string) => {
@@ -35,7 +41,7 @@ test('the figures of the shop are read from its database', async () => {
 
 test('the invariants are checked beside the scrapes', async () => {
   const none = /^netlet_invariant_violations\{invariant="addresses leased twice"\} 0$/m
-  await expect.poll(() => read('/metrics/shop')).toMatch(none)
+  await expect.poll(readLater).toMatch(none)
   const text = await read('/metrics/shop')
   expect(valueOf(text, 'netlet_invariants_checked_timestamp_seconds')).toBeGreaterThan(0)
 })
@@ -50,7 +56,7 @@ test('a job is counted by its outcome', async () => {
 })
 
 test('each figure that an alert or the dashboard asks for is there', async () => {
-  await expect.poll(() => read('/metrics/shop')).toContain('netlet_invariant_violations')
+  await expect.poll(readLater).toContain('netlet_invariant_violations')
   const texts = `${await read('/metrics')}\n${await read('/metrics/shop')}`
   const families = new Set([...texts.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name))
   const files = globSync(['prometheus/netlet-rules.yml', 'grafana/netlet.json'], { cwd: deploy })

@@ -42,7 +42,7 @@ async function send(bytes: string): Promise<string> {
 
 const HEAD = 'POST /api/echo HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n'
 
-test.each([
+test.concurrent.each([
   ['half a body', `${HEAD}Content-Length: 100\r\n\r\n{"half":`],
   ['half a chunked body', `${HEAD}Transfer-Encoding: chunked\r\n\r\n7\r\n{"half"\r\n`],
   ['half the headers', HEAD],
@@ -53,16 +53,16 @@ test.each([
   expect(reply).toContain('"msg":"The request took too long to arrive. Please try again."')
 })
 
-test('an idle connection ends', async () => {
+test.concurrent('an idle connection ends', async () => {
   await send('')
 })
 
-test('a reply may take longer than a request', async () => {
+test.concurrent('a reply may take longer than a request', async () => {
   const reply = await fetch(`http://127.0.0.1:${port}/api/slow`)
   expect(await reply.json()).toEqual({ slow: true })
 })
 
-test('caches keep no API reply unless it allows that', async () => {
+test.concurrent('caches keep no API reply unless it allows that', async () => {
   const cached = async (path: string) => (await app.inject(path)).headers['cache-control']
   expect(await cached('/api/slow')).toBe('no-store')
   expect(await cached('/api/unknown')).toBe('no-store')
