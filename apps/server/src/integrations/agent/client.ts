@@ -159,11 +159,9 @@ export type AgentClient = {
 const CONNECT_MS = 3_000
 /** For the connection, the work and the answer together. */
 const CONNECT_AND_ANSWER_MS = 15_000
-/**
- * Bytes of a reply. A machine that sends more is not answering as an agent does. The longest ones: the first page of the
- * state and the reply to ranges (10,000 ranges with their routes), 5,000 rows of traffic, 200 lines of the log.
- */
+/** Bytes of a reply. A machine that sends more is not answering as an agent does. */
 const LARGEST_REPLY = 64 * 1024
+/** A page of the state, the reply to 10,000 ranges with their routes, 5,000 rows of traffic, 200 lines of the log. */
 const LARGEST_LIST = 2 * 1024 * 1024
 /** 65,536 proxies. */
 const LARGEST_PROXIES = 8 * 1024 * 1024
@@ -175,19 +173,19 @@ const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 }
 /** By certificate. The pool of a reissued one stays until its idle connections time out. */
 const tls = new LRUCache<string, HttpsAgent>({ max: 1000 })
 
-const noAgent = (status: number): string => `What responds there is not a Netlet agent (HTTP ${status})`
+const notAnAgent = (status: number): string => `What responds there is not a Netlet agent (HTTP ${status})`
 
 /** Reasons that refuse the caller, independent of the request. */
-const OF_CALLER: ReadonlySet<string> = new Set(['foreignConsole', 'olderConsole'] satisfies AgentReason[])
+const REFUSES_CALLER: ReadonlySet<string> = new Set(['foreignConsole', 'olderConsole'] satisfies AgentReason[])
 
 function readClaim({ status, body }: RawReply): ClaimReply {
   const json = parseJson(body)
   const granted = agentClaimReply.safeParse(json)
   if (status === 200 && granted.success) return { kind: 'granted', owner: granted.data.owner }
   const failure = agentFailure.safeParse(json)
-  if (!failure.success) return { kind: 'failed', message: 'What responds there is not a Netlet agent' }
+  if (!failure.success) return { kind: 'failed', message: notAnAgent(status) }
   const { reason, owner, msg } = failure.data
-  if (owner && OF_CALLER.has(reason)) return { kind: reason === 'foreignConsole' ? 'foreign' : 'older', owner }
+  if (owner && REFUSES_CALLER.has(reason)) return { kind: reason === 'foreignConsole' ? 'foreign' : 'older', owner }
   return status === 404 ? { kind: 'unknown' } : { kind: 'failed', message: msg }
 }
 
@@ -208,15 +206,18 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     const json = parseJson(text)
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
-      const refusal = failure.success ? failure.data : { reason: 'unknown', msg: startOf(text, 200) || noAgent(status) }
+      // Another program, such as a proxy in between, says nothing about the request. It may be gone at the next try.
+      if (!failure.success) return failed(startOf(text, 200) || notAnAgent(status))
+      const { reason, msg } = failure.data
       // A refusal of the caller says nothing about the user or the range in the request.
-      const ofCaller = status === 401 || OF_CALLER.has(refusal.reason)
-      if (status >= 500 || ofCaller) return { ok: false, kind: 'failed', message: refusal.msg }
-      return { ok: false, kind: 'refused', status, reason: refusal.reason, message: refusal.msg }
+      if (status >= 500 || status === 401 || REFUSES_CALLER.has(reason)) return failed(msg)
+      return { ok: false, kind: 'refused', status, reason, message: msg }
     }
     const parsed = schema.safeParse(json)
     if (parsed.success) return { ok: true, data: parsed.data }
-    return { ok: false, kind: 'failed', message: 'What responds there is not a Netlet agent' }
+    if (json === undefined || json === null) return failed(notAnAgent(status))
+    const field = parsed.error.issues[0]?.path.join('.') ?? ''
+    return failed(`The reply to ${method} ${path.split('?')[0]} has an unknown shape (${field || 'not an object'})`)
   }
   const statePage = (after: string) =>
     call(agentState, 'GET', `/api/state${queryString({ after, limit: STATE_USERS })}`, { most: LARGEST_LIST })

@@ -6,6 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { type AgentClient, createAgentClient } from './client.ts'
 
+const body = { password: 'secret', prefixes: [] }
+
 /** A client of a machine that answers like this. */
 async function clientOf(answer: RequestListener): Promise<AgentClient> {
   const server = createServer(answer)
@@ -23,13 +25,21 @@ test.each([
   [404, '', 'What responds there is not a Netlet agent (HTTP 404)'],
   [503, '', 'What responds there is not a Netlet agent (HTTP 503)'],
   [404, 'no such page', 'no such page'],
-  [200, 'welcome', 'What responds there is not a Netlet agent']
+  [200, 'welcome', 'What responds there is not a Netlet agent (HTTP 200)'],
+  [200, '{"data":7}', 'The reply to GET /api/view-server-info has an unknown shape (status)']
 ])('a server that answers %s %j is described in words', async (status, body, message) => {
   const client = await clientOf((_request, response) => response.writeHead(status).end(body))
   expect(await client.info()).toMatchObject({ ok: false, message })
 })
 
-const body = { password: 'secret', prefixes: [] }
+test.each([
+  ['an agent', JSON.stringify({ status: 400, reason: 'outsidePrefixes', msg: 'no' }), 'refused'],
+  ['a proxy in between', '<h1>429 Too Many Requests</h1>', 'failed']
+])('a change that %s declines: %s', async (_who, text, kind) => {
+  const client = await clientOf((_request, response) => response.writeHead(429).end(text))
+  expect(await client.putUser('anna', body)).toMatchObject({ ok: false, kind })
+})
+
 test.each<[string, number, (client: AgentClient) => Promise<object>]>([
   ['PUT /api/users/anna', 64, client => client.putUser('anna', body)],
   ['DELETE /api/users/anna', 64, client => client.deleteUser('anna')],
