@@ -24,7 +24,7 @@ const isOver = () => until('its end to be told', async () => String(await proble
 describe.runIf(hasPrlimit)('a disk that takes nothing more', () => {
   beforeAll(async () => {
     // Without workers, the limit of one process covers all files.
-    serving = await servingAgent({ AGENT_WORKERS: '0', TEST_COLLECT_MS: '10' })
+    serving = await servingAgent({ AGENT_WORKERS: '0' })
     echo = await echoTarget()
   })
 

@@ -5,8 +5,5 @@ import { WORKER } from '../src/workers/program.ts'
 if (process.argv[2] === WORKER) await import('../src/workers/worker.ts')
 else {
   const { manage } = await import('../src/manage.ts')
-  await manage(fileURLToPath(import.meta.url), {
-    collectMs: Number(process.env['TEST_COLLECT_MS'] ?? 100),
-    restartMs: 100
-  })
+  await manage(fileURLToPath(import.meta.url), { collectMs: 100, restartMs: 100 })
 }
