@@ -149,7 +149,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     await openScreen(page, 'Home')
     await page.getByRole('link', { name: 'Servers with problems' }).click()
     await expect(page).toHaveURL(/servers\?state=trouble/)
-    await expect(row(dead.name)).toContainText('The server does not respond')
+    await expect(row(dead.name)).toContainText('The health check failed')
     await choose(page, dead.name, 'Give up permanently')
     await answer(page, `Give up ${dead.name} permanently?`, 'YES', 'Orders that move: 1 (8 proxies).')
     await expect(page.getByText('1 of 1 done, 0 refused')).toBeVisible()

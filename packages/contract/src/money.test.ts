@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { discounted, fromCents, toCents } from './money.ts'
+import { afterDiscount, fromCents, toCents } from './money.ts'
 
 test.each([
   ['12', 1200n, '12.00'],
@@ -33,5 +33,5 @@ test.each([
   ['0.00', '3', 'percent', '0.00'],
   ['90071992547409.93', '0.01', 'percent', '90062985348155.19']
 ] as const)('%s less %s (%s) is %s', (amount, discount, discount_type, left) =>
-  expect(discounted(amount, { discount, discount_type })).toBe(left)
+  expect(afterDiscount(amount, { discount, discount_type })).toBe(left)
 )

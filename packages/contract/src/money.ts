@@ -7,17 +7,20 @@ export function toCents(value: string): bigint {
   return BigInt(`${whole}${fraction.padEnd(2, '0')}`)
 }
 
+/** 100 %, in hundredths of a percent. */
+const WHOLE = 10_000n
+
 /**
  * The checkout's charge after a discount on the whole order. A percentage applies to the total, and the discount is
- * rounded half up to cents.
+ * rounded half up to cents, as the platform rounds it.
  */
-export function discounted(
+export function afterDiscount(
   amount: string,
   { discount, discount_type }: { discount: string; discount_type: 'amount' | 'percent' }
 ): string {
   const cents = toCents(amount)
   const value = toCents(discount)
-  const off = discount_type === 'percent' ? (cents * value + 5000n) / 10_000n : value
+  const off = discount_type === 'percent' ? (cents * value + WHOLE / 2n) / WHOLE : value
   return fromCents(off < cents ? cents - off : 0n)
 }
 

@@ -12,7 +12,7 @@ import {
   ruleVariantsOf
 } from '../inventory/index.ts'
 import { updateOptions } from './options.ts'
-import { forgetDrifts } from './platform-prices.ts'
+import { forgetDrifts } from './write-platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { isStockTracked } from './check-product.ts'
 import { wholeCents } from './whole-cents.ts'

@@ -8,7 +8,7 @@ import { groupsWithTls } from '../certificates/index.ts'
 import { rulePrices } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { serverGroups } from '../servers/tables.ts'
-import { limitsOf } from './price-selection.ts'
+import { limitsOf } from './quote.ts'
 import type { KeyStock, StockBoard } from './stock-board.ts'
 import {
   collections,

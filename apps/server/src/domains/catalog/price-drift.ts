@@ -10,7 +10,7 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { saveCheck, openPlatform, platformRefusal, recordCheck } from '../commerce/index.ts'
 import { type PlatformPrice, rulesOnPlatform, setRulePrice } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
-import { withPriceLock, forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
+import { withPriceLock, forgetDrifts, platformPriceOf, writePrices } from './write-platform-prices.ts'
 import { priceDrifts, products, variants } from './tables.ts'
 
 export type Comparison = {

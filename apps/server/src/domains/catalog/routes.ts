@@ -16,7 +16,7 @@ import {
 import { collectionList, tagList } from './edit-groupings.ts'
 import { productList, recommendProducts } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
-import { quoteVariant } from './price-selection.ts'
+import { quoteVariant } from './quote.ts'
 import { countStock, openStockBoard, stockOfEachRule } from './stock-board.ts'
 
 type ShopQuery = ListInput & { format: 'json' | 'csv' }

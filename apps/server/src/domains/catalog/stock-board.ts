@@ -8,7 +8,7 @@ import { type Result, ok } from '../../infra/result.ts'
 import { translated } from '../../infra/translations.ts'
 import { maxStep, sellableRules, stockByRule, stockForRules } from '../inventory/index.ts'
 import { serverGroups } from '../servers/tables.ts'
-import { type OptionChoice, type PricedSelection, findVariant } from './price-selection.ts'
+import { type OptionChoice, type PricedSelection, findVariant } from './quote.ts'
 
 /** The server group and family of a variant's addresses, and its block size. */
 export type StockKey = { groupId: number; step: number; family: AddressFamily }

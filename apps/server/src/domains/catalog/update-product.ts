@@ -19,7 +19,7 @@ import {
 } from './check-product.ts'
 import { fetchProduct, findUnknownVariant, limitColumns, setTags, variantRow } from './create-product.ts'
 import { loadProducts, productFields, type ProductRow } from './load-products.ts'
-import { withPriceLock, writePrices } from './platform-prices.ts'
+import { withPriceLock, writePrices } from './write-platform-prices.ts'
 import { readStockNow } from './stock-board.ts'
 import { products, productTags, variants } from './tables.ts'
 

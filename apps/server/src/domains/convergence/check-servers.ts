@@ -29,7 +29,7 @@ import { recordAlarms } from './abuse-alarms.ts'
 import { readConsole, recordForeignOwner } from './ownership/claim-agent.ts'
 import { agentUsers, servers } from '../servers/tables.ts'
 import { type Doubtful, tryDoubtful } from './doubtful-proxies.ts'
-import { enqueueTry } from './converge-turns.ts'
+import { enqueueTry } from './converge-retries.ts'
 import { endFutureTries } from '../proofs/index.ts'
 
 const AT_ONCE = 32
@@ -100,7 +100,7 @@ async function checkServer(
   return mayNotServe ? { server, reportedPort } : null
 }
 
-/** The agent answers but takes no changes. Only this notice shows it, because what it serves already works. */
+/** The agent answers but takes no changes. What it serves already works. */
 async function notifyFailing(unit: Unit, server: ServerRow, deadline: Date): Promise<void> {
   const { failingSince } = server
   if (failingSince === null || failingSince > deadline || server.status === 'given_up') return

@@ -33,8 +33,8 @@ const BATCH = 64
 const AT_ONCE = 8
 
 /**
- * The agent takes no changes now: it did not answer, answered nonsense, or belongs to another console. The job
- * retries.
+ * The agent takes no changes now: it did not answer, its answer cannot be used, or it belongs to another console.
+ * `convergeFailing` tries again.
  */
 export class AgentCallFailed extends Error {
   override name = 'AgentCallFailed'

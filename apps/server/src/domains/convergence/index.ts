@@ -15,14 +15,14 @@ import {
   serverInfo
 } from './manage-agent.ts'
 import { createUserByPrefix, deleteAllUsers, deleteProxyUser } from './manage-users.ts'
-import { checkIpv6 } from './manage.ts'
+import { checkIpv6 } from './agent-calls.ts'
 import { rotateToken } from './rotate-token.ts'
 import { approvePlan, findRepairPlan, takeOver } from './ownership/decide.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { convergeQueue, repairQueue } from '../servers/index.ts'
 import type { ConfirmPort } from './apply-user.ts'
 import { checkServers } from './check-servers.ts'
-import { convergeFailing, convergeFailingQueue, convergeHealthy } from './converge-turns.ts'
+import { convergeFailing, convergeFailingQueue, convergeHealthy } from './converge-retries.ts'
 import { repairAll, repairUnderLock } from './repair.ts'
 import { queue } from '../../infra/jobs.ts'
 
@@ -104,8 +104,7 @@ export const convergenceJobs = ({
     run: (ctx, { serverId }) => convergeHealthy(ctx, serverId, confirm(ctx), probeMs)
   }),
   job(convergeFailingQueue, {
-    purpose:
-      'Does the same for servers whose agents do not respond, at growing intervals, so that other servers do not wait.',
+    purpose: 'Brings a failing agent to its desired state, at growing intervals, so that other servers do not wait.',
     concurrency: 2,
     perGroup: 1,
     run: (ctx, { serverId }) => convergeFailing(ctx, serverId, confirm(ctx))

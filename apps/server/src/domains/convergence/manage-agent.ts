@@ -1,11 +1,13 @@
 import { type LiveConnections, message, needsCredentials, refuse } from '@netlet/contract'
 import type { AgentEnded, AgentLogLines } from '@netlet/contract/agent-live'
+import { z } from 'zod'
 import { type Actor, type UserActor, mayDo } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { and, eq, inArray, isNotNull } from '../../infra/db/drizzle.ts'
 import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
 import type { AgentClient, AgentResult, LogQuery } from '../../integrations/agent/index.ts'
+import { parseJson } from '../../integrations/http-exchange.ts'
 import { assignCidrs, parseCidr, serverCidrs } from '../inventory/index.ts'
 import {
   type SyncContext,
@@ -26,16 +28,19 @@ import {
   callFailed,
   convergeNow,
   outputOf,
-  readBody,
   refusedByAgent,
   requireAgent
-} from './manage.ts'
+} from './agent-calls.ts'
 import { readConsole } from './ownership/claim-agent.ts'
 import { repairServer } from './repair.ts'
 import { rangesRefused } from './send-ranges.ts'
 
 /** The most that an output panel shows. */
 const SHOWN_BYTES = 256 * 1024
+
+/** 65,536 users of one range each. A longer list is cut, so it cannot be read. */
+const MOST_USERS_BYTES = 8 * 1024 * 1024
+const UserList = z.object({ data: z.object({ users: z.array(z.unknown()) }) })
 
 /**
  * Keeps these ranges of the server and unloads the others, with the users made by hand in them. Refused while orders
@@ -107,11 +112,16 @@ export async function serverInfo(
     const seen = await agent.info()
     return seen.ok ? ok({ server_info: seen.data, user_list: null }) : callFailed(seen.message)
   }
-  const [info, users] = await Promise.all([agent.info(), agent.raw('GET', '/api/view-all-users')])
+  const [info, users] = await Promise.all([
+    agent.info(),
+    agent.raw('GET', '/api/view-all-users', undefined, MOST_USERS_BYTES)
+  ])
   if (!info.ok) return callFailed(info.message)
   if (!users.ok) return callFailed(users.message)
-  const list = readBody(users.data.body) as { data?: { users?: unknown } }
-  return ok({ server_info: info.data, user_list: list.data?.users ?? [] })
+  const { status, body } = users.data
+  const list = UserList.safeParse(parseJson(body))
+  if (!list.success) return callFailed(`The agent's list of users cannot be read (HTTP ${status})`)
+  return ok({ server_info: info.data, user_list: list.data.data.users })
 }
 
 /**
@@ -124,7 +134,7 @@ export async function requestApi(
   serverId: number,
   call: { uri: string; json_input: string | Record<string, unknown> }
 ): Promise<Result<AgentOutput>> {
-  const body = typeof call.json_input === 'string' ? readBody(call.json_input) : call.json_input
+  const body = typeof call.json_input === 'string' ? parseJson(call.json_input) : call.json_input
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return formRefusal({ json_input: message('enter_json_input') })
   // Each role that changes servers has this permission, but not each token.

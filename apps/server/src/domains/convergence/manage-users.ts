@@ -27,7 +27,7 @@ import {
   outputOf,
   refusedByAgent,
   requireAgent
-} from './manage.ts'
+} from './agent-calls.ts'
 import { claimAgent } from './ownership/claim-agent.ts'
 
 /** Usernames of orders have this form. A user made by hand must not take the name of a later order. */

@@ -1,6 +1,7 @@
 import type { Permission } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
-import { beforeAll, describe, expect, test, afterAll } from 'vitest'
+import { once } from 'node:events'
+import { beforeAll, describe, expect, onTestFinished, test, afterAll } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { TestReply } from '../../testing/client.ts'
@@ -19,7 +20,7 @@ import {
   wantTestUsers
 } from './fleet.fixture.ts'
 import { withServerLock } from '../servers/server-row.ts'
-import { checkIpv6, convergeNow } from './manage.ts'
+import { checkIpv6, convergeNow } from './agent-calls.ts'
 import { users } from '../accounts/tables.ts'
 import { servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
@@ -78,6 +79,27 @@ describe('server management', () => {
       expect(made, username).toMatchObject({ code: 2000 })
       expect((await act('delete_user', { username })).code).toBe(2000)
     }
+  })
+
+  test('a list of users that cannot be read is an error, not an empty list', async () => {
+    const between = createServer((request, response) => {
+      if (request.url === '/api/view-all-users') return response.end('null')
+      const { authorization = '' } = request.headers
+      return void fetch(`http://127.0.0.1:${agent.port}${request.url}`, { headers: { authorization } }).then(
+        async answer => response.writeHead(answer.status).end(await answer.text())
+      )
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      between.closeAllConnections()
+      between.close()
+    })
+    await once(between, 'listening')
+    const { port: agentPort } = between.address() as AddressInfo
+    const [known] = await world.ctx.db.select({ port: servers.agentPort }).from(servers).where(eq(servers.id, id))
+    await world.ctx.db.update(servers).set({ agentPort }).where(eq(servers.id, id))
+    const seen = await admin.get(`/api/servers/servers/${id}/get_server_info/`)
+    await world.ctx.db.update(servers).set({ agentPort: known?.port }).where(eq(servers.id, id))
+    expect(seen).toMatchObject({ status: 503, msg: expect.stringContaining('list of users cannot be read') as string })
   })
 
   test('a user made by hand works with its group’s rules, and goes when it is deleted', async () => {

@@ -70,8 +70,10 @@ export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 
 
 /** The same as a job. If another process holds the lock for longer than `waitMs`, the job runs again later. */
 export async function repairUnderLock(ctx: SyncContext, serverId: number, waitMs: number): Promise<void> {
-  const { kind } = await repairServer(ctx, serverId, waitMs)
-  if (kind !== 'busy') return
+  const repair = await repairServer(ctx, serverId, waitMs)
+  if (repair.kind === 'failed')
+    ctx.log.warn({ server: serverId, reason: repair.message }, 'agent could not be compared with what is wanted of it')
+  if (repair.kind !== 'busy') return
   await command(ctx, SYSTEM, async unit => enqueueRepair(unit, serverId, 5000))
 }
 

@@ -4,7 +4,7 @@ import { command } from '../../infra/command.ts'
 import { type Result, done } from '../../infra/result.ts'
 import { randomToken } from '../../infra/secrets.ts'
 import { type SyncContext, replaceAgentToken, withServerLock } from '../servers/index.ts'
-import { LOCK_WAIT_MS, callFailed, refusedByAgent, requireAgent } from './manage.ts'
+import { LOCK_WAIT_MS, callFailed, refusedByAgent, requireAgent } from './agent-calls.ts'
 
 /**
  * Gives a server's agent a new token. The agent accepts the former one until a call comes with the new one, so the stored

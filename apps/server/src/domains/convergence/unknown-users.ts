@@ -1,6 +1,7 @@
 import { and, isNull, ne } from '../../infra/db/drizzle.ts'
 import pLimit from 'p-limit'
 import { z } from 'zod'
+import { parseJson } from '../../integrations/http-exchange.ts'
 import { agentOf, type SyncContext } from '../servers/index.ts'
 import { agentUsers, servers } from '../servers/tables.ts'
 import type { HeldRanges } from '../settings/index.ts'
@@ -41,12 +42,4 @@ async function usersOf(ctx: SyncContext, server: typeof servers.$inferSelect) {
   const reply = await agentOf(server, ctx.secrets, ANSWER_MS).raw('GET', '/api/view-all-users', undefined, MOST_BYTES)
   const parsed = reply.ok && reply.data.status === 200 ? Users.safeParse(parseJson(reply.data.body)) : undefined
   return parsed?.success ? parsed.data.data.users : null
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

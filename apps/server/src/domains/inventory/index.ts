@@ -12,7 +12,7 @@ export { audit } from './jobs.ts'
 export { type CidrRefusal, addCidr, assignCidrs, cleanUnused, excludeRules, removeCidr } from './cidr-commands.ts'
 export { leasedOnServers, ordersOnServer, serverCidrs, serverOwns, unusedCidrs } from './cidr-commands.ts'
 
-export { rangeEffect } from './effects.ts'
+export { rangeEffect } from './rules-on-sale.ts'
 export {
   type HeldLease,
   type LeaseOnServer,
@@ -49,7 +49,7 @@ export {
 } from './stock.ts'
 export { addressCount, parseCidr, wholeUnits } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
-export { ruleNames, rulePrices, rulesById, ruleTexts, sellableRules } from './effects.ts'
+export { ruleNames, rulePrices, rulesById, ruleTexts, sellableRules } from './rules-on-sale.ts'
 export { addAclRule } from './manage-rules.ts'
 export {
   type PlatformPrice,
@@ -61,7 +61,7 @@ export {
   ruleVariantsOf,
   rulesOnPlatform,
   setRulePrice
-} from './priced-rules.ts'
+} from './save-rules.ts'
 export { createRule, deleteRule, liveRules, lockVariants, rulesSoldAs, updateRule } from './rules.ts'
 export { inventoryRoutes } from './routes.ts'
 export { deniedDomains } from './overlaps.ts'

@@ -4,8 +4,8 @@ import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, updateAclGroup, aclGroupList } from './acl-groups.ts'
 import { removeAclRule, ruleList } from './manage-rules.ts'
-import { ruleRemoval } from './effects.ts'
-import { addPricedRule, editPricedRule, readPlatformPrice, type RulePorts } from './priced-rules.ts'
+import { ruleRemoval } from './rules-on-sale.ts'
+import { addPricedRule, editPricedRule, readPlatformPrice, type RulePorts } from './save-rules.ts'
 import { checkRule, ruleConflicts } from './rule-conflicts.ts'
 
 /**

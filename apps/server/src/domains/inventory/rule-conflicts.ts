@@ -14,7 +14,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { parseDomains } from './domains.ts'
-import { ruleEffect } from './effects.ts'
+import { ruleEffect } from './rules-on-sale.ts'
 import {
   newlyShared,
   ordersHolding,

@@ -1,4 +1,4 @@
-import { discounted, fromCents, type LevelCode, type LevelDiscount, type Order, type Page } from '@netlet/contract'
+import { afterDiscount, fromCents, type LevelCode, type LevelDiscount, type Order, type Page } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -75,7 +75,7 @@ test('what a level takes off is told with every price that a checkout link leads
 
   const placed = await buy('level-1')
   expect(placed.discount).toEqual(discount)
-  const due = discounted(placed.amount, discount)
+  const due = afterDiscount(placed.amount, discount)
   expect(due).not.toBe(placed.amount)
   const { rows } = await stack.ctx.db.execute(sql`
     select data -> 'data' ->> 'amount' as amount from pgboss.job where data ->> 'key' = ${`received:${placed.id}`}`)
@@ -92,7 +92,7 @@ test('what a level takes off is told with every price that a checkout link leads
 
   const one = await renew(placed)
   expect(one.discount).toEqual(discount)
-  expect(await charged(one.checkout_url)).toBe(discounted(one.price, discount))
+  expect(await charged(one.checkout_url)).toBe(afterDiscount(one.price, discount))
   const many = await buyer.post<Renewal[]>('/api/orders/renew/', { order_ids: [placed.id] })
   expect(many.data).toEqual([{ ...one, id: placed.id }])
 })
@@ -102,7 +102,9 @@ test('a code that the platform is not known to have as it is promises nothing, a
   await createThere()
   const placed = await buy('level-2')
   expect(placed.discount).toEqual({ level: 3, discount: '2.00', discount_type: 'amount' })
-  expect(await charged(placed.checkout_url)).toBe(discounted(placed.amount, { discount: '2', discount_type: 'amount' }))
+  expect(await charged(placed.checkout_url)).toBe(
+    afterDiscount(placed.amount, { discount: '2', discount_type: 'amount' })
+  )
 
   // Edited, but not yet compared with the platform.
   await setGold('4', 'percent')
@@ -152,7 +154,7 @@ test('every amount and discount come to what the platform charges', () => {
         discountCodes: [{ code: 'GOLD', type, value: discount.discount }]
       }
       const there = priceCheckout(state, { lines: [{ variantId: variant.id, quantity }], discountCodes: ['GOLD'] })
-      expect(discounted(there?.linesPrice ?? '', discount)).toBe(there?.totalPrice)
+      expect(afterDiscount(there?.linesPrice ?? '', discount)).toBe(there?.totalPrice)
     }),
     runs(200, 5000)
   )

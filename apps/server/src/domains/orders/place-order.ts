@@ -1,6 +1,6 @@
 import { unpaidLimit } from './unpaid-limits.ts'
 import { type LevelDiscount, RESERVATION_MINUTES, fromCents, refuse, toCents } from '@netlet/contract'
-import { discounted } from '@netlet/contract/money'
+import { afterDiscount } from '@netlet/contract/money'
 import type { UserActor } from '../../infra/actor.ts'
 import { MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -34,7 +34,7 @@ export type Placed = {
   id: number
   order_id: string
   expires_at: string
-  /** Before `discount`, which the platform subtracts. */
+  /** Before the level's discount and any promo code; the platform subtracts both. */
   amount: string
   discount: LevelDiscount | null
 }
@@ -43,7 +43,7 @@ export type Placed = {
  * Places an order: prices it (`priceOrder`), reserves its addresses for 30 minutes and returns the checkout link. A
  * refusal writes nothing.
  * @param idempotencyKey a repeat by the same customer within 24 hours gets the same reply and no second order
- * @param saleCheck asks the platform how many it has left, if it keeps a stock. If it does not answer, all are sold.
+ * @param saleCheck asks the platform how many it has left, if it tracks the stock. If it does not answer, our own stock decides.
  */
 export async function placeOrder(
   ctx: AppContext,
@@ -56,8 +56,8 @@ export async function placeOrder(
   if (await isRecovering(ctx.db)) return refuse('recovering')
   const key = idempotencyKey ? checkoutKey(caller.id, idempotencyKey, comparableParts(placing)) : null
   // Before the price: a repeat gets its reply even if the plan is no longer sold.
-  const before = key && (await replyTo(ctx.db, key, ctx.now()))
-  if (before && (!before.ok || before.data)) return before as Result<Placed>
+  const kept = key && (await replyTo(ctx.db, key, ctx.now()))
+  if (kept && (!kept.ok || kept.data)) return kept as Result<Placed>
   const priced = await priceOrder(ctx, placing)
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)
@@ -65,10 +65,10 @@ export async function placeOrder(
   if (await isPaused(ctx.db)) return refuse('platform_paused')
   const { variant, rules, basePrice, aclPrice, amount, lines, isCounted } = priced.data
   const ids = lines.map(line => line.variant)
-  const there = isCounted && saleCheck ? await saleCheck(platform.data, caller.id, ids) : undefined
-  if (there === null) return refuse('too_many', { data: { retry_after: MINUTE / 1000 } })
-  const short = there?.ok ? refusedByStock(lines, there.value) : null
-  if (short) return short
+  const platformStock = isCounted && saleCheck ? await saleCheck(platform.data, caller.id, ids) : undefined
+  if (platformStock === null) return refuse('too_many', { data: { retry_after: MINUTE / 1000 } })
+  const soldOut = platformStock?.ok ? refusedByStock(lines, platformStock.value) : null
+  if (soldOut) return soldOut
 
   const placed = await command<Result<Placed>>(ctx, caller, async unit => {
     const { tx, now } = unit
@@ -134,7 +134,7 @@ export async function placeOrder(
       data: {
         ...mail.data,
         proxies: placing.quantity,
-        amount: `${discount ? discounted(amount, discount) : amount} ${settings.shop_currency}`,
+        amount: `${discount ? afterDiscount(amount, discount) : amount} ${settings.shop_currency}`,
         days: variant.proxyTime,
         reserved_until: iso(reservedUntil),
         checkout_url: checkoutUrl
@@ -165,7 +165,7 @@ export async function placeOrder(
   })
 }
 
-/** Computes the exact price on the server, and checks that the quantity can be bought. */
+/** The order in our catalogue's prices, before any discount. A payment must contain `lines`; amounts are not compared. */
 async function priceOrder(ctx: Pick<AppContext, 'db'>, placing: Placing) {
   const priced = await priceOneAddress(ctx.db, placing)
   if (!priced.ok) return priced

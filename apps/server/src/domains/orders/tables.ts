@@ -96,8 +96,9 @@ export const orders = pgTable(
     /** The plan's address family and egress when the order was placed. */
     addressFamily: text().$type<OrderFamily>().notNull().default('ipv4'),
     egress: text().$type<EgressMode>().notNull().default('fixed'),
-    /** quantity × (variantPrice + aclPrice). */
+    /** quantity × (variantPrice + aclPrice), before discounts. */
     amount: money().notNull(),
+    /** Everything that was paid for it, with its renewals. Null until it is paid. */
     payAmount: money(),
     /** What the running term was paid with: the purchase, or the latest renewal that counts. Null until it is paid. */
     lastAmount: money(),

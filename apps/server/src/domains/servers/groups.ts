@@ -20,7 +20,7 @@ import { type Result, done, ok } from '../../infra/result.ts'
 import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { familyOf, ruleNames, serverCidrs, stockByRule, stockOfRangesByRule } from '../inventory/index.ts'
 import { serverPlaces } from './geofeed/tables.ts'
-import { nameTaken } from './refusals.ts'
+import { nameTaken } from './form-refusals.ts'
 import { type ServerRow, sells } from './server-row.ts'
 import { serverGroupServers, serverGroups, servers } from './tables.ts'
 

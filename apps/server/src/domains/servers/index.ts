@@ -18,7 +18,7 @@ export {
   renewUsers,
   setNextProof,
   setWithheldRanges
-} from './agent-state.ts'
+} from './agent-answers.ts'
 export {
   type ProxyAddress,
   type ServerRow,
@@ -112,7 +112,7 @@ export {
 export { type Outage, findOutage, lockOutage, removeOutage, claimUnannounced } from './outages.ts'
 export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './pem.ts'
 export { convergeQueue, provisionQueue, repairQueue } from './queues.ts'
-export { cidrRefusal } from './refusals.ts'
+export { cidrRefusal } from './form-refusals.ts'
 export { changeStatus, endReturn, markServed, markUnserved, showUnserved } from './server-status.ts'
 export { serversHealth } from './routes.ts'
 export {

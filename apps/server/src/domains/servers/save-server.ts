@@ -21,7 +21,7 @@ import { enqueueConverge, enqueueFullSync, renewPrefixes, usersOutsideRanges } f
 import { isInstalling, isUnderWay, requestProvisioning } from './installations.ts'
 import { readServer, serverFields } from './list-servers.ts'
 import { isCertificates } from './pem.ts'
-import { agentTaken, cidrRefusal, nameTaken } from './refusals.ts'
+import { agentTaken, cidrRefusal, nameTaken } from './form-refusals.ts'
 import { type ServerRow, auditedServer, lockServer, secretsOf } from './server-row.ts'
 import { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './groups.ts'
 import { agentUsers, serverGroupServers, servers } from './tables.ts'

@@ -42,8 +42,8 @@ export async function collectTraffic(ctx: SyncContext): Promise<void> {
 
 /**
  * Fetches what changed of one agent's counters, page by page, and adds it up. It may run repeatedly and at once with
- * itself: a page counts only as the successor of what was counted before. An agent that does not answer, or is too old
- * for this call, is asked again the next minute.
+ * itself: a page counts only as the successor of what was counted before. An agent whose answer cannot be used, or that is
+ * too old for this call, is asked again the next minute.
  * @returns how many rows were counted
  */
 export async function collectServerTraffic(
@@ -63,7 +63,7 @@ export async function collectServerTraffic(
   for (let page = 0; page < PAGES && performance.now() < until; page++) {
     const reply = await agent.trafficChanges({ epoch: at.epoch, after: at.cursor, limit: ROWS, fresh: page === 0 })
     if (!reply.ok) {
-      if (reply.kind === 'refused') ctx.log.debug({ server: serverId, reason: reply.reason }, 'agent tells no traffic')
+      ctx.log.warn({ server: serverId, reason: reply.message }, 'the traffic of an agent could not be read')
       return taken
     }
     const { data } = reply

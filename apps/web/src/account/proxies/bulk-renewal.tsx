@@ -16,7 +16,7 @@ import { useT } from '../../i18n/proxies.ts'
 import { useClock } from '../../kit/time.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { money } from '../../kit/money.ts'
-import { chargedFor, useLevelWords } from '../../kit/payment/level-price.tsx'
+import { expectedCharge, useLevelWords } from '../../kit/level-price.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 import { dayText } from './expiry.tsx'
@@ -89,7 +89,7 @@ function Total({ answers }: { answers: Answer[] }) {
   const prices = priced.flatMap(({ price }) => price ?? [])
   if (priced.length < 2 || prices.length < priced.length) return null
   const full = sumOf(prices)
-  const amount = sumOf(priced.map(({ price, discount }) => chargedFor(price ?? '0', discount)))
+  const amount = sumOf(priced.map(({ price, discount }) => expectedCharge(price ?? '0', discount)))
   const values = { count: priced.length, amount: money(amount), full: money(full) }
   return <p className="num">{t(amount === full ? 'bulk.total' : 'bulk.totalLevel', values)}</p>
 }

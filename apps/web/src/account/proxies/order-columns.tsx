@@ -7,7 +7,7 @@ import type { Column } from '../../kit/data-table.tsx'
 import { Day, useClock } from '../../kit/time.tsx'
 import { money, numberText } from '../../kit/money.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
-import { chargedFor, useLevelWords } from '../../kit/payment/level-price.tsx'
+import { expectedCharge, useLevelWords } from '../../kit/level-price.tsx'
 import { payable, type Pending } from '../../kit/payment/pending.ts'
 import { Expiry } from './expiry.tsx'
 import classes from './orders.module.css'
@@ -167,7 +167,7 @@ function Amount({ order: { pay_amount, amount, discount } }: { order: Order }) {
   if (pay_amount !== null) return money(pay_amount)
   return (
     <span title={note(amount, discount)}>
-      {money(chargedFor(amount, discount))}
+      {money(expectedCharge(amount, discount))}
       {discount && <span className={`dim size-label ${classes.note}`}>{short(discount)}</span>}
     </span>
   )

@@ -10,7 +10,7 @@ import { confirm } from '../../kit/confirm.ts'
 import { useDraft } from '../../kit/draft.ts'
 import { notify } from '../../kit/notify.ts'
 import { type CheckoutTab, checkoutTab } from '../../kit/payment/pending.ts'
-import { useLevelWords } from '../../kit/payment/level-price.tsx'
+import { useLevelWords } from '../../kit/level-price.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 
 /** Paid orders can be renewed until their grace period ends, but not failed or refunded ones. The server decides. */

@@ -32,7 +32,7 @@ describe('the list of servers', () => {
     ])
     const row = (await screen.findByText('paris')).closest('tr') as HTMLElement
     expect(row.hasAttribute('data-problem')).toBe(true)
-    for (const words of ['No', 'Out of stock: unreachable', 'The server does not respond: connect ECONNREFUSED'])
+    for (const words of ['No', 'Out of stock: unreachable', 'The health check failed: connect ECONNREFUSED'])
       expect(within(row).getByText(words)).toBeTruthy()
     expect(within(row).getByText('Refused and not sold: 192.0.2.8/29')).toBeTruthy()
   })

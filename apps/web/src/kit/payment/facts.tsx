@@ -2,7 +2,7 @@ import { toCents } from '@netlet/contract/money'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { money, numberText } from '../money.ts'
-import { chargedFor, useLevelWords } from './level-price.tsx'
+import { expectedCharge, useLevelWords } from '../level-price.tsx'
 import type { Pending } from './pending.ts'
 import classes from './payment.module.css'
 
@@ -16,7 +16,7 @@ export function perAddress(amount: string, addresses: number): string {
 export function Facts({ pending: { orderId, bought } }: { pending: Pending }) {
   const t = useT()
   const { quantity, amount, discount } = bought
-  const due = chargedFor(amount, discount)
+  const due = expectedCharge(amount, discount)
   const note = useLevelWords().note(amount, discount)
   const { product_name, variant_name, acl_names } = useNames().order(bought)
   return (

@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { toCents } from '@netlet/contract/money'
 import { useT } from '../../i18n/product.ts'
 import { money, numberText } from '../../kit/money.ts'
-import { chargedFor, useLevelDiscount, useLevelWords } from '../../kit/payment/level-price.tsx'
+import { expectedCharge, useLevelDiscount, useLevelWords } from '../../kit/level-price.tsx'
 import { type Choice, presets, total, withRules } from './choice.ts'
 import classes from './price-table.module.css'
 
@@ -51,7 +51,7 @@ export function PriceTable({ choice }: { choice: Choice }) {
                   <th scope="row">{numberText(count)}</th>
                   {columns.map(({ key, price }) => (
                     <td key={key} data-own={(key === 'yours' && info !== null) || undefined}>
-                      {money(chargedFor(total(price, count), discount))}
+                      {money(expectedCharge(total(price, count), discount))}
                     </td>
                   ))}
                 </tr>

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { money, numberText } from '../../kit/money.ts'
-import { chargedFor, useLevelDiscount, useLevelWords } from '../../kit/payment/level-price.tsx'
+import { expectedCharge, useLevelDiscount, useLevelWords } from '../../kit/level-price.tsx'
 import { activeVariants } from '../stock.tsx'
 import { type Choice, total } from './choice.ts'
 import { shortRules, type usePurchase } from './use-purchase.ts'
@@ -40,7 +40,7 @@ export function Purchase({ product, choice, purchase }: Props) {
       <p className={classes.total}>
         <span className={classes.totalName}>{t('order.total')}</span>
         <strong className={`num ${classes.sum}`} aria-live="polite">
-          {money(chargedFor(amount, discount))}
+          {money(expectedCharge(amount, discount))}
         </strong>
         <span className={`num dim ${classes.parts}`}>
           {t(info ? 'order.equals' : 'order.plusRules', { count: numberText(quantity), price: money(price) })}

@@ -1,12 +1,12 @@
 import type { LevelDiscount } from '@netlet/contract'
-import { discounted } from '@netlet/contract/money'
+import { afterDiscount } from '@netlet/contract/money'
 import { useQuery } from '@tanstack/react-query'
-import { read } from '../../api/query.ts'
-import { rewards } from '../../api/routes.ts'
-import { useSession } from '../../api/session.ts'
-import { useLevelNames } from '../../i18n/names.ts'
-import { useT } from '../../i18n/product.ts'
-import { discountText, money } from '../money.ts'
+import { read } from '../api/query.ts'
+import { rewards } from '../api/routes.ts'
+import { useSession } from '../api/session.ts'
+import { useLevelNames } from '../i18n/names.ts'
+import { useT } from '../i18n/product.ts'
+import { discountText, money } from './money.ts'
 
 /** The signed-in customer's level discount at the checkout; null if there is none or it is not loaded. */
 export function useLevelDiscount(): LevelDiscount | null {
@@ -15,9 +15,9 @@ export function useLevelDiscount(): LevelDiscount | null {
   return (user && data) ?? null
 }
 
-/** The checkout's charge for an amount, before codes. */
-export const chargedFor = (amount: string, discount: LevelDiscount | null | undefined): string =>
-  discount ? discounted(amount, discount) : amount
+/** What the checkout will charge after the level's discount. A promo code that is typed there lowers it further. */
+export const expectedCharge = (amount: string, discount: LevelDiscount | null | undefined): string =>
+  discount ? afterDiscount(amount, discount) : amount
 
 /** Explains a price: 'Gold discount: 3% off $2.55'. Empty without a discount. */
 export function useLevelWords() {
@@ -33,7 +33,7 @@ export function useLevelWords() {
     short: (discount: LevelDiscount): string => t('level.short', named(discount)),
     /** The price that is charged and its note, for a sentence. */
     sentence: (amount: string, discount: LevelDiscount | null | undefined): string => {
-      const price = money(chargedFor(amount, discount))
+      const price = money(expectedCharge(amount, discount))
       return discount ? t('level.sentence', { price, note: note(amount, discount) }) : price
     }
   }

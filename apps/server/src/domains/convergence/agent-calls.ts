@@ -1,6 +1,7 @@
 import { type AgentReply, type Ipv6Check, type Refusal, message, refuse } from '@netlet/contract'
 import type { z } from 'zod'
 import type { AgentClient, AgentResult, RawReply } from '../../integrations/agent/index.ts'
+import { parseJson } from '../../integrations/http-exchange.ts'
 import { type Result, ok } from '../../infra/result.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -83,15 +84,7 @@ export async function requireAgent(
 export function outputOf(reply: AgentResult<RawReply>): Result<AgentOutput> {
   if (!reply.ok) return callFailed(reply.message)
   const { status, body, cut } = reply.data
-  return ok({ status, output: cut ? `${body}\n… (cut)` : readBody(body) })
-}
-
-export function readBody(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return body
-  }
+  return ok({ status, output: cut ? `${body}\n… (cut)` : (parseJson(body) ?? body) })
 }
 
 /** Sends an operator's manual changes to the agent now, and returns its answer. Jobs send the users of orders. */

@@ -16,7 +16,7 @@ import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { addProduct } from './products.fixture.ts'
 import { readCheck } from '../commerce/index.ts'
 import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
-import { writePrices } from './platform-prices.ts'
+import { writePrices } from './write-platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { fail, first, plan, rule, startPriceShop, type PriceShop } from './prices.fixture.ts'
 

@@ -7,8 +7,8 @@ import type { ConfirmPort } from './apply-user.ts'
 import { AgentCallFailed, convergeServer } from './converge.ts'
 
 /**
- * Brings the agents to their desired state that failed to answer. After a failure the job sends the next one itself,
- * with a pause. The sweep asks again if a killed process left a server behind.
+ * Retries agents that failed to answer or to take a change. After a failure the job sends the next one itself, with a
+ * pause. The sweep (delivery/advance.ts) asks again if a killed process left a server behind.
  */
 export const convergeFailingQueue = queue<{ serverId: number }>('converge-failing-server', {
   retryLimit: 2,

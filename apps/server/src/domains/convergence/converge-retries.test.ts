@@ -6,7 +6,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { startJobs } from '../../infra/job.ts'
-import { convergeFailing, convergeHealthy } from './converge-turns.ts'
+import { convergeFailing, convergeHealthy } from './converge-retries.ts'
 import { enqueueConverge } from '../servers/desired/desired-users.ts'
 import {
   addTestServer,
