@@ -36,7 +36,7 @@ function programOf(script: string): void {
     join(folder, file),
     `import { writeFileSync } from 'node:fs'
 setInterval(() => {}, 1000)
-process.on('SIGTERM', () => setTimeout(() => { writeFileSync('ended', ''); process.exit(7) }, 100))
+process.on('SIGTERM', () => setTimeout(() => { writeFileSync('ended', ''); process.exit(7) }, 300))
 writeFileSync('pid', String(process.pid))`
   )
 }
@@ -55,16 +55,18 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-test('SIGTERM to npm reaches a service, and npm ends after it with its status', async () => {
-  for (const other of ['worker', 'agent']) expect(scripts[other]).toMatch(/^exec node scripts\/run\.mjs /)
-  programOf('serve')
-  const npm = spawn('npm', ['run', '-s', 'serve'], { cwd: folder, stdio: 'ignore' })
-  await until(() => existsSync(join(folder, 'pid')))
-  npm.kill('SIGTERM')
-  const [code] = (await once(npm, 'exit')) as [number | null]
-  expect(existsSync(join(folder, 'ended'))).toBe(true)
-  expect(code).toBe(7)
-})
+test.for(['serve', 'worker', 'agent'])(
+  'SIGTERM to npm reaches %s, and npm ends after it with its status',
+  async script => {
+    programOf(script)
+    const npm = spawn('npm', ['run', '-s', script], { cwd: folder, stdio: 'ignore' })
+    await until(() => existsSync(join(folder, 'pid')))
+    npm.kill('SIGTERM')
+    const [code] = (await once(npm, 'exit')) as [number | null]
+    expect(existsSync(join(folder, 'ended'))).toBe(true)
+    expect(code).toBe(7)
+  }
+)
 
 test('a service ends when npm is killed', async () => {
   programOf('serve')

@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { describe, expect, test } from 'vitest'
-import { isLong } from '../../../scripts/testing/tier.ts'
 import {
   basic,
   echoTarget,
@@ -100,58 +99,50 @@ describe.runIf(isLinux)('a takeover', () => {
     await until('all processes to end', async () => (await processesOf(folder)).length === 0)
   }, 90_000)
 
-  // Listening sockets are handed over in the same way, whatever carries the connections.
-  test.skipIf(process.env['AGENT_SOCKETS'] === 'streams' && !isLong)(
-    'refuses and loses no connection when the number of workers changes',
-    async () => {
-      const settings = join(await tempFolder(), 'agent.env')
-      await writeFile(settings, 'AGENT_WORKERS=2\n')
-      const serving = await servingAgent({
-        AGENT_WORKERS: '2',
-        AGENT_SETTINGS_FILES: `${settings},-/nowhere/local.env`
+  test('refuses and loses no connection when the number of workers changes', async () => {
+    const settings = join(await tempFolder(), 'agent.env')
+    await writeFile(settings, 'AGENT_WORKERS=2\n')
+    const serving = await servingAgent({ AGENT_WORKERS: '2', AGENT_SETTINGS_FILES: `${settings},-/nowhere/local.env` })
+    const { agent, call, ip, takeOver } = serving
+    const target = await httpTarget()
+    const port = agent.proxyPort
+    const echo = await echoTarget()
+    const ask = `GET http://${target.host}/ HTTP/1.1\r\nHost: ${target.host}\r\n${basic('u')}\r\n`
+    let kept: RawClient | null = null
+    const idle = new RawClient(ip, port).send(ask)
+    await idle.take(/200 OK[^]*?\r\n\r\n\{[^}]*\}/)
+    const pumps = [
+      pump(async () => String((await proxied(ip, port, 'u', `http://${target.host}/`)).status)),
+      pump(async () => {
+        const { code, rawClient } = await socks(ip, port, 'u', socksAddress('127.0.0.1'), echo.port)
+        rawClient.socket.destroy()
+        return code === 0 ? '200' : `socks ${code}`
+      }),
+      pump(async () => {
+        kept ??= new RawClient(ip, port)
+        kept.send(ask)
+        const [head] = await kept.take(/^HTTP\/1\.1 200 [^]*?\r\n\r\n\{[^}]*\}/)
+        if (/connection: close/i.test(head)) kept = null
+        return '200'
+      }),
+      pump(async () => {
+        const { status, json } = await call('GET', '/api/state')
+        return status === 503 && json['reason'] === 'takingOver' ? '200' : String(status)
       })
-      const { agent, call, ip, takeOver } = serving
-      const target = await httpTarget()
-      const port = agent.proxyPort
-      const echo = await echoTarget()
-      const ask = `GET http://${target.host}/ HTTP/1.1\r\nHost: ${target.host}\r\n${basic('u')}\r\n`
-      let kept: RawClient | null = null
-      const idle = new RawClient(ip, port).send(ask)
-      await idle.take(/200 OK[^]*?\r\n\r\n\{[^}]*\}/)
-      const pumps = [
-        pump(async () => String((await proxied(ip, port, 'u', `http://${target.host}/`)).status)),
-        pump(async () => {
-          const { code, rawClient } = await socks(ip, port, 'u', socksAddress('127.0.0.1'), echo.port)
-          rawClient.socket.destroy()
-          return code === 0 ? '200' : `socks ${code}`
-        }),
-        pump(async () => {
-          kept ??= new RawClient(ip, port)
-          kept.send(ask)
-          const [head] = await kept.take(/^HTTP\/1\.1 200 [^]*?\r\n\r\n\{[^}]*\}/)
-          if (/connection: close/i.test(head)) kept = null
-          return '200'
-        }),
-        pump(async () => {
-          const { status, json } = await call('GET', '/api/state')
-          return status === 503 && json['reason'] === 'takingOver' ? '200' : String(status)
-        })
-      ]
-      // More workers than listening sockets, then fewer.
-      for (const workers of [3, 1]) {
-        await writeFile(settings, `# said anew\nAGENT_WORKERS=${workers}\nAGENT_DRAIN_SECONDS="30"\n`)
-        const after = await takeOver()
-        expect(after['takeover']?.['reason'] ?? null).toBeNull()
-        expect(after['health']?.['workers']).toBe(workers)
-      }
-      const before = pumps.map(({ seen }) => seen['200'] ?? 0)
-      await until('each to go on', () => pumps.every(({ seen }, n) => (seen['200'] ?? 0) > (before[n] ?? 0) + 5))
-      await Promise.all(pumps.map(({ stop }) => stop()))
-      for (const { seen } of pumps) expect(Object.keys(seen)).toEqual(['200'])
-      // A kept connection from before the takeover gets its next answer, with `Connection: close`.
-      idle.send(ask)
-      expect((await idle.take(/200 OK[^]*?\r\n\r\n\{[^}]*\}/))[0]).toMatch(/connection: close/i)
-    },
-    90_000
-  )
+    ]
+    // More workers than listening sockets, then fewer.
+    for (const workers of [3, 1]) {
+      await writeFile(settings, `# changed\nAGENT_WORKERS=${workers}\nAGENT_DRAIN_SECONDS="30"\n`)
+      const after = await takeOver()
+      expect(after['takeover']?.['reason'] ?? null).toBeNull()
+      expect(after['health']?.['workers']).toBe(workers)
+    }
+    const before = pumps.map(({ seen }) => seen['200'] ?? 0)
+    await until('each to go on', () => pumps.every(({ seen }, n) => (seen['200'] ?? 0) > (before[n] ?? 0) + 5))
+    await Promise.all(pumps.map(({ stop }) => stop()))
+    for (const { seen } of pumps) expect(Object.keys(seen)).toEqual(['200'])
+    // A kept connection from before the takeover gets its next answer, with `Connection: close`.
+    idle.send(ask)
+    expect((await idle.take(/200 OK[^]*?\r\n\r\n\{[^}]*\}/))[0]).toMatch(/connection: close/i)
+  }, 90_000)
 })

@@ -43,7 +43,8 @@ export type Placed = {
  * Places an order: prices it (`priceOrder`), reserves its addresses for 30 minutes and returns the checkout link. A
  * refusal writes nothing.
  * @param idempotencyKey a repeat by the same customer within 24 hours gets the same reply and no second order
- * @param saleCheck asks the platform how many it has left, if it tracks the stock. If it does not answer, our own stock decides.
+ * @param saleCheck asks the platform how many it has left, if it tracks the stock. If it does not answer, our own stock
+ *   decides.
  */
 export async function placeOrder(
   ctx: AppContext,

@@ -93,7 +93,10 @@ async function waitUntilAnswers(
     : installation.running?.agent
   const acceptsConnection = () =>
     machine.dial(connection?.agentPort ?? port).then(
-      channel => (channel.destroy(), true),
+      channel => {
+        channel.destroy()
+        return true
+      },
       () => false
     )
   for (const deadline = performance.now() + ANSWERS_AGAIN_MS; ; await sleep(200)) {

@@ -63,7 +63,9 @@ export async function collectServerTraffic(
   for (let page = 0; page < PAGES && performance.now() < until; page++) {
     const reply = await agent.trafficChanges({ epoch: at.epoch, after: at.cursor, limit: ROWS, fresh: page === 0 })
     if (!reply.ok) {
-      ctx.log.warn({ server: serverId, reason: reply.message }, 'the traffic of an agent could not be read')
+      // An old agent refuses the call each minute.
+      const level = reply.kind === 'refused' ? 'debug' : 'warn'
+      ctx.log[level]({ server: serverId, reason: reply.message }, 'the traffic of an agent could not be read')
       return taken
     }
     const { data } = reply
